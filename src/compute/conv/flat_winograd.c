@@ -11,8 +11,9 @@
 
 enum {
   MOST_LINE = WINOGRAD_MOST + 2,
-  BLOCK_BYTES = 640 << 10, /* of transformed inputs: they stay in L2 */
-  KEPT_BYTES = 3 << 20     /* of a transformed weight; larger ones would come from memory, which takes longer */
+  BLOCK_BYTES = 640 << 10,    /* of transformed inputs: they stay in L2 */
+  KEPT_BYTES = 3 << 20,       /* of a transformed weight; larger ones would come from memory, which takes longer */
+  ONE_THREAD_FLOATS = 1 << 13 /* of planes that are laid out */
 };
 
 typedef struct Winograd {
@@ -31,6 +32,7 @@ typedef struct Winograd {
   /* of the image at hand */
   const float *image, *add;
   float *laid, *out;
+  float *transformed; /* all inputs, where threads share output channels of the only block; else NULL */
   int64_t panels, chunk, chunks;
   int64_t vectors, blocks, width; /* of squares; the widest block */
   int64_t line;                   /* floats between two points of the transformed inputs */
@@ -174,17 +176,29 @@ void flat_winograd_pack(int threads, const WeightLayout *layout, const Tensor *w
 
 /* ---- planes ---- */
 
-static void lay_channels(void *argument, int64_t begin, int64_t end) {
-  Winograd *w = argument;
+static void lay_channel(Winograd *w, int64_t c) {
   const ConvParams *p = w->p;
   int64_t last = w->side * w->high + 2;
-  for (int64_t c = begin; c < end; c++)
-    for (int64_t i = 0; i < last; i++) {
-      int64_t row = i - p->padding[1], n = row >= 0 && row < p->in[1] ? p->in[2] : 0;
-      const float *from = w->image + c * p->in[1] * p->in[2];
-      float *to = w->laid + c * w->channel_floats + i % w->side * (w->side + 2) * w->plane + i / w->side * w->wide;
-      w->kernels->winograd_deal(w->side, n ? from + row * p->in[2] : from, n, p->padding[2], w->wide, to, w->plane);
-    }
+  for (int64_t i = 0; i < last; i++) {
+    int64_t row = i - p->padding[1], n = row >= 0 && row < p->in[1] ? p->in[2] : 0;
+    const float *from = w->image + c * p->in[1] * p->in[2];
+    float *to = w->laid + c * w->channel_floats + i % w->side * (w->side + 2) * w->plane + i / w->side * w->wide;
+    w->kernels->winograd_deal(w->side, n ? from + row * p->in[2] : from, n, p->padding[2], w->wide, to, w->plane);
+  }
+}
+
+/* Of `width` squares from the first on. */
+static void transform_channel(const Winograd *w, int64_t c, int64_t first, int64_t width, float *inputs) {
+  w->kernels->winograd_input(w->side, width, w->laid + c * w->channel_floats + first, w->taps, inputs + c * w->width,
+                             w->line);
+}
+
+static void lay_channels(void *argument, int64_t begin, int64_t end) {
+  Winograd *w = argument;
+  for (int64_t c = begin; c < end; c++) {
+    lay_channel(w, c);
+    if (w->transformed) transform_channel(w, c, 0, w->squares, w->transformed);
+  }
 }
 
 static void set_planes(Winograd *w) {
@@ -201,6 +215,7 @@ static void set_planes(Winograd *w) {
 /* ---- blocks ---- */
 
 typedef struct Scratch {
+  float *memory;
   float *inputs;   /* [point][input channel][width], `line` between points; whole vectors, so that all sums are made in
                     * one order */
   float *products; /* [8][point][width] */
@@ -210,13 +225,15 @@ typedef struct Scratch {
 } Scratch;
 
 static bool scratch_new(const Winograd *w, Scratch *s) {
-  size_t inputs = (size_t)(w->points * w->line), products = (size_t)(FLAT_ROWS * w->points * w->width),
+  size_t inputs = w->transformed ? 0 : (size_t)(w->points * w->line),
+         products = (size_t)(FLAT_ROWS * w->points * w->width),
          rows = (size_t)(FLAT_ROWS * w->side * w->side * w->width);
   size_t filters = w->is_kept ? 0 : (size_t)(w->points * WINOGRAD_FILTERS);
   s->bytes = (inputs + products + rows + filters) * sizeof(float);
-  s->inputs = cache_alloc(s->bytes);
-  if (!s->inputs) return false;
-  s->products = s->inputs + inputs;
+  s->memory = cache_alloc(s->bytes);
+  if (!s->memory) return false;
+  s->inputs = w->transformed ? w->transformed : s->memory;
+  s->products = s->memory + inputs;
   s->rows = s->products + products;
   s->filters = filters ? s->rows + rows : NULL;
   return true;
@@ -297,12 +314,11 @@ static void run_blocks(void *argument, int64_t begin, int64_t end) {
     int64_t first = block * w->vectors / w->blocks * w->kernels->vector,
             last = (block + 1) * w->vectors / w->blocks * w->kernels->vector;
     int width = (int)((last < w->squares ? last : w->squares) - first);
-    for (int64_t c = 0; c < w->p->in_channels; c++)
-      w->kernels->winograd_input(w->side, width, w->laid + c * w->channel_floats + first, w->taps,
-                                 s.inputs + c * w->width, w->line);
+    if (!w->transformed)
+      for (int64_t c = 0; c < w->p->in_channels; c++) transform_channel(w, c, first, width, s.inputs);
     for (int64_t k = panel; k < panel_end && k < w->panels; k++) run_panel(w, &s, k, first, width);
   }
-  cache_free(s.inputs, s.bytes);
+  cache_free(s.memory, s.bytes);
 }
 
 /* Blocks of a tile's width or less, as many for each thread; where there are not so many vectors, threads share output
@@ -336,15 +352,18 @@ typedef struct Images {
 
 /* Images [begin, end), each on so many threads. */
 static void run_range(Winograd *w, const Images *images, int threads, int64_t begin, int64_t end) {
-  size_t bytes = (size_t)(w->p->in_channels * w->channel_floats) * sizeof(float);
+  bool is_together = threads > 1 && w->blocks == 1 && w->chunks > 1;
+  size_t laid = (size_t)(vectors_of(w->p->in_channels * w->channel_floats, w->kernels) * w->kernels->vector),
+         bytes = (laid + (is_together ? (size_t)(w->points * w->line) : 0)) * sizeof(float);
   w->laid = cache_alloc(bytes);
+  w->transformed = is_together && w->laid ? w->laid + laid : NULL;
   if (!w->laid) atomic_store(&w->failed, true);
   for (int64_t n = begin; n < end && !atomic_load(&w->failed) && !atomic_load(&w->is_infinite); n++) {
     if (exec_is_over(w->exec)) break;
     w->out = images->out + n * images->results;
     w->add = w->epilogue->add ? w->epilogue->add + n * images->results : NULL;
     w->image = images->input + n * images->in;
-    parallel_for(threads, w->p->in_channels, 1 + (1 << 15) / w->channel_floats, lay_channels, w);
+    parallel_for(threads, w->p->in_channels, 1 + ONE_THREAD_FLOATS / w->channel_floats, lay_channels, w);
     parallel_for(threads, w->blocks * w->chunks, 1, run_blocks, w);
   }
   if (w->laid) cache_free(w->laid, bytes);
