@@ -83,8 +83,10 @@ class Browser:
         self.call("/actions", {"actions": [{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": steps}]})
 
     def screenshot(self, path):
+        """A .webp file: less than half of a .png of the same page."""
+        taken = self.call("/goog/cdp/execute", {"cmd": "Page.captureScreenshot", "params": {"format": "webp", "quality": 85}})
         with open(path, "wb") as file:
-            file.write(base64.b64decode(self.call("/screenshot", method="GET")))
+            file.write(base64.b64decode(taken["data"]))
 
     def complaints(self):
         """What the page's console has of errors."""

@@ -46,6 +46,7 @@ def drawn(b):
 def stage(b, name):
     number = b.run("return page.stages.findLastIndex((s) => s.step === arguments[0] && !s.same)", name)
     assert number >= 0, name
+    b.wait("return page.counted === page.stages")  # the buttons grow no more
     b.run("page.stages[arguments[0]].button.scrollIntoView({inline: 'center'}); page.stages[arguments[0]].button.id = 'wanted'", number)
     b.click("#wanted")
     b.run("document.getElementById('wanted').id = ''")
@@ -259,7 +260,7 @@ def pictures(folder, models):
     def picture(b, name):
         b.run("document.activeElement.blur()")
         drawn(b)
-        b.screenshot(f"{folder}/{name}.png")
+        b.screenshot(f"{folder}/{name}.webp")
 
     with browser.Browser(1280, 800) as b:
         page(b, "resnet18", "randn(1,3,224,224)")

@@ -79,7 +79,10 @@ class Page {
       while (stages[at] && stages[at].same) at++;
       const stage = stages[at++];
       if (stages !== this.stages) return;
-      if (!stage) return this.stage.button.scrollIntoView({ block: "nearest", inline: "nearest" });
+      if (!stage) {
+        this.counted = stages;
+        return this.stage.button.scrollIntoView({ block: "nearest", inline: "nearest" });
+      }
       const now = nodesOfBlock(stage.block);
       if (before && before.kind === stage.kind) {
         const d = compareNodes(nodes, now), counts = [["added", "+", d.added.length], ["removed", "−", d.removed.length], ["changed", "~", d.changed.length]].filter(([, , n]) => n);
