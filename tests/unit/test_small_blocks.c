@@ -129,7 +129,8 @@ static void test_threads(void **state) {
 
 /* ---- programs ---- */
 
-/* A policy as robots have them: a recurrent cell and layers, with state; and a small convolutional net. */
+/* A policy as robots have them: a recurrent cell and layers, with state; and convolutional nets with what those that
+ * classify pictures have: residual sums, normalization, depthwise kernels, shuffled channels, squeezed scales. */
 static const char source[] =
     "def policy(x, h, c, w, u, b, v):\n"
     "    gates = torch.matmul(x, w) + torch.matmul(h, u) + b\n"
@@ -142,7 +143,26 @@ static const char source[] =
     "    for i in range(3):\n"
     "        x = torch.relu(torch.conv2d(x, k, padding=1))\n"
     "    x = torch.nn.functional.max_pool2d(x, 2)\n"
-    "    return torch.softmax(torch.nn.functional.linear(x.flatten(1), v), 1)\n";
+    "    return torch.softmax(torch.nn.functional.linear(x.flatten(1), v), 1)\n"
+    "def norm(x, m):\n"
+    "    return torch.batch_norm(x, m, m, m, m, False, 0.1, 1e-5, False)\n"
+    "def residual(x, k, m, v):\n"
+    "    y = torch.relu(norm(torch.conv2d(x, k, padding=1), m))\n"
+    "    x = torch.relu(norm(torch.conv2d(y, k, padding=1), m) + x)\n"
+    "    x = torch.nn.functional.adaptive_avg_pool2d(x, [1, 1])\n"
+    "    return torch.nn.functional.linear(x.flatten(1), v)\n"
+    "def shuffled(x, d, p, m):\n"
+    "    a, b = x.chunk(2, 1)\n"
+    "    b = torch.relu(norm(torch.conv2d(b, p), m))\n"
+    "    b = norm(torch.conv2d(b, d, padding=1, groups=16), m)\n"
+    "    y = torch.cat([a, b], 1)\n"
+    "    n, c, h, w = y.size()\n"
+    "    return y.view(n, 2, c // 2, h, w).transpose(1, 2).contiguous().view(n, c, h, w)\n"
+    "def squeezed(x, d, p, q):\n"
+    "    y = torch.nn.functional.hardswish(torch.conv2d(x, d, padding=1, groups=16))\n"
+    "    s = torch.nn.functional.adaptive_avg_pool2d(y, 1)\n"
+    "    s = torch.nn.functional.hardsigmoid(torch.conv2d(torch.relu(torch.conv2d(s, p)), q))\n"
+    "    return y * s + x\n";
 
 static wick_value *ones(const char *sizes) {
   wick_value *x = NULL;
@@ -187,7 +207,13 @@ static void test_settled_calls_ask_for_nothing(void **state) {
   static const char *const policy[] = {"1 48", "1 64", "1 64", "48 256", "64 256", "256", "12 112"};
   static const char *const net[] = {"1 8 12 12", "8 8 3 3", "10 288"};
   expect_no_heap(module, "policy", policy, sizeof policy / sizeof *policy);
+  static const char *const residual[] = {"1 16 14 14", "16 16 3 3", "16", "10 16"};
+  static const char *const shuffled[] = {"1 32 14 14", "16 1 3 3", "16 16 1 1", "16"};
+  static const char *const squeezed[] = {"1 16 14 14", "16 1 3 3", "8 16 1 1", "16 8 1 1"};
   expect_no_heap(module, "net", net, sizeof net / sizeof *net);
+  expect_no_heap(module, "residual", residual, sizeof residual / sizeof *residual);
+  expect_no_heap(module, "shuffled", shuffled, sizeof shuffled / sizeof *shuffled);
+  expect_no_heap(module, "squeezed", squeezed, sizeof squeezed / sizeof *squeezed);
   wick_module_release(module);
 }
 
