@@ -285,22 +285,59 @@ def group_norm_backward(grad: Tensor, input: Tensor, weight: Optional[Tensor], b
 
 def batch_norm_backward(grad: Tensor, input: Tensor, weight: Optional[Tensor], bias: Optional[Tensor], running_mean: Optional[Tensor],
                         running_var: Optional[Tensor], training: bool, eps: float) -> Tuple[Tensor, Tensor, Tensor]:
+    by_batch = training or running_mean is None or running_var is None
+    for_input, for_weight, for_bias = torch.native_batch_norm_backward(grad, input, weight, running_mean, running_var, None, None, by_batch,
+                                                                       eps, [True, True, True])
+    return torch._contiguous_as(for_input, input), for_weight, for_bias
+
+
+def batch_norm_second_order(grads: List[Tensor], grad: Tensor, input: Tensor, weight: Optional[Tensor], running_mean: Optional[Tensor],
+                            running_var: Optional[Tensor], training: bool, eps: float,
+                            output_mask: List[bool]) -> Tuple[Tensor, Tensor, Tensor]:
     channels = [1, -1] + [1 for _ in range(input.dim() - 2)]
     axes = [d for d in range(input.dim()) if d != 1]
-    scaled = grad if weight is None else grad * weight.view(channels)
-    if not training and running_mean is not None and running_var is not None:
+    centered = input - input.mean(axes, True)
+    if training or running_mean is None or running_var is None:
+        scale = (centered * centered).mean(axes, True).add(eps).rsqrt()
+    else:
+        centered = input - running_mean.view(channels)
         scale = (running_var + eps).rsqrt().view(channels)
-        for_input = torch._contiguous_as(scaled * scale, input)
-        return for_input, (grad * (input - running_mean.view(channels)) * scale).sum(axes), grad.sum(axes)
-    inner, normalized = normalized_backward(scaled, input, axes, eps)
-    return torch._contiguous_as(inner, input), (grad * normalized).sum(axes), grad.sum(axes)
+    normalized = centered * scale
+    w = torch.ones_like(scale) if weight is None else weight.view(channels)
+    for_grad = torch.zeros_like(grad)
+    for_input = torch.zeros_like(input)
+    for_weight = torch.zeros_like(scale).flatten()
+    of_normalized = torch.zeros_like(input)
+    if output_mask[0]:
+        g = grads[0]
+        if training:
+            along, along_grad = (g * normalized).mean(axes, True), (grad * normalized).mean(axes, True)
+            for_weight = (g * (grad - grad.mean(axes, True) - normalized * along_grad) * scale).sum(axes)
+            for_grad = for_grad + w * scale * (g - g.mean(axes, True) - normalized * along)
+            of_normalized = of_normalized - w * scale * (along_grad * g + along * grad)
+            count = input.numel() // input.size(1)
+            for_input = for_input - w * scale * normalized * (for_weight.view(channels) / count)
+        else:
+            for_weight = (g * grad * scale).sum(axes)
+            for_grad = for_grad + w * scale * g
+    if output_mask[1]:
+        for_grad = for_grad + grads[1].view(channels) * normalized
+        of_normalized = of_normalized + grads[1].view(channels) * grad
+    if output_mask[2]:
+        for_grad = for_grad + grads[2].view(channels)
+    if training:
+        of_normalized = of_normalized - of_normalized.mean(axes, True) - normalized * (of_normalized * normalized).mean(axes, True)
+    return for_grad, for_input + of_normalized * scale, for_weight
 
 
 # ---- pooling ----
 
 def pool_scatter_backward(grad: Tensor, self: Tensor, indices: Tensor, spatial: int) -> Tensor:
-    flat = torch.zeros_like(self, memory_format=torch.contiguous_format).flatten(-spatial)
-    result = flat.scatter_add(-1, indices.flatten(-spatial), grad.flatten(-spatial)).reshape(self.size())
+    if self.dtype == torch.float32 or self.dtype == torch.float64:
+        result = torch._max_pool_backward(grad, self, indices, spatial)
+    else:
+        flat = torch.zeros_like(self, memory_format=torch.contiguous_format).flatten(-spatial)
+        result = flat.scatter_add(-1, indices.flatten(-spatial), grad.flatten(-spatial)).reshape(self.size())
     if self.dim() == 4 and spatial == 2:
         return torch._contiguous_as(result, self)
     if self.dim() == 3 and spatial == 1:

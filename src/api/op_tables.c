@@ -43,6 +43,7 @@ extern const OpTable op_table_math;
 extern const OpTable op_table_matmul;
 extern const OpTable op_table_nested;
 extern const OpTable op_table_norm;
+extern const OpTable op_table_norm_backward;
 extern const OpTable op_table_number;
 extern const OpTable op_table_pad;
 extern const OpTable op_table_pointwise_activation;
@@ -131,6 +132,7 @@ const OpTable *const op_tables[] = {
     &op_table_matmul,
     &op_table_nested,
     &op_table_norm,
+    &op_table_norm_backward,
     &op_table_number,
     &op_table_pad,
     &op_table_pointwise_activation,

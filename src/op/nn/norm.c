@@ -5,6 +5,7 @@
 #include "base/parallel.h"
 #include "call/operator.h"
 #include "compute/norm/norm_affine.h"
+#include "compute/norm/norm_batch.h"
 #include "compute/norm/norm_bfloat16.h"
 #include "tensor/layout.h"
 #include "tile/line.h"
@@ -304,7 +305,7 @@ typedef struct BatchNorm {
   double *mean, *variance;        /* training */
 } BatchNorm;
 
-static void batch_statistics(void *argument, int64_t begin, int64_t end) {
+static void sum_channels(void *argument, int64_t begin, int64_t end) {
   const BatchNorm *b = argument;
   int64_t item = (int64_t)dtype_size(b->dtype), count = b->batch * b->inner;
   double block[256];
@@ -329,6 +330,13 @@ static void batch_statistics(void *argument, int64_t begin, int64_t end) {
     double variance = count ? (squares - sum * sum / (double)count) / (double)count : 0;
     b->variance[c] = variance < 0 ? 0 : variance;
   }
+}
+static Status batch_statistics(int threads, const BatchNorm *b) {
+  NormBatch n = {.dtype = b->dtype, .batch = b->batch, .channels = b->channels, .inner = b->inner, .x = b->x};
+  if (b->dtype == DTYPE_FLOAT32 || b->dtype == DTYPE_FLOAT64)
+    return norm_batch_statistics(threads, &n, b->mean, b->variance);
+  parallel_for(threads, b->channels, 1 + 16384 / (b->batch * b->inner + 1), sum_channels, (void *)b);
+  return OK;
 }
 static void batch_planes(void *argument, int64_t begin, int64_t end) {
   const BatchNorm *b = argument;
@@ -413,8 +421,8 @@ static Status kernel_batch_norm(Call *call) {
     return status_exception("ValueError", "Expected more than 1 value per channel when training, got input size");
   BatchNorm b = {.dtype = (DType)input->dtype, .channels = channels};
   DType statistics_dtype = weight ? (DType)weight->dtype : b.dtype;
-  bool last =
-      tensor_is_channels_last(input) && !tensor_is_contiguous(input) && tensor_is_channels_last(out) && !training;
+  bool last = tensor_is_channels_last(input) && !tensor_is_contiguous(input) && tensor_is_channels_last(out) &&
+              (!training || b.dtype == DTYPE_FLOAT32);
   size_t bytes;
   if (!size_mul((size_t)channels + 1, 2 * (sizeof(double) + sizeof(float)), &bytes)) return status_out_of_memory();
   double *numbers = mem_alloc(bytes);
@@ -436,7 +444,7 @@ static Status kernel_batch_norm(Call *call) {
   b.inner = last || channels == 0 || input->sizes[0] == 0 ? 1 : input->numel / channels / input->sizes[0];
   b.batch = channels ? input->numel / channels / (b.inner ? b.inner : 1) : 0;
   if (training) {
-    parallel_for(call->exec->threads, channels, 1 + 16384 / (b.batch * b.inner + 1), batch_statistics, &b);
+    TRY_GOTO(batch_statistics(call->exec->threads, &b), done);
     double count = (double)(b.batch * b.inner);
     update_running(mean, b.mean, channels, momentum, 1);
     update_running(var, b.variance, channels, momentum, count / (count - 1));

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "base/parallel.h"
-#include "compute/pool/pool_plane.h"
+#include "compute/pool/pool_indices.h"
 #include "tile/line_sum.h"
 #include "call/agree.h"
 #include "tensor/layout.h"
@@ -244,10 +244,10 @@ static void average_whole(void *argument, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; i++) out[i] = (float)(line_sum_f32(n, in + i * n) / (double)n);
 }
 
-/* float32 in place, without indices; false: not this case. p->in and p->out are dense. */
+/* float32 in place; false: not this case. p->in and p->out are dense. */
 static bool run_float32(Call *call, Pool *p, Status *status) {
   const PoolWindow *w = &p->w;
-  if (p->in->dtype != DTYPE_FLOAT32 || p->indices) return false;
+  if (p->in->dtype != DTYPE_FLOAT32) return false;
   if (p->adaptive) {
     if (p->kernel == plane_max || numel3(w->out) != 1) return false;
     parallel_for(call->exec->threads, w->planes, 1 + 12288 / (numel3(w->in) + 1), average_whole, p);
@@ -266,7 +266,9 @@ static bool run_float32(Call *call, Pool *p, Status *status) {
     planes.padding[d] = w->padding[d];
     planes.dilation[d] = w->dilation[d];
   }
-  *status = pool_planes_run(call->exec, &planes, tensor_data(p->in), tensor_data(p->out));
+  *status = p->indices ? pool_indices_run(call->exec, &planes, tensor_data(p->in), tensor_data(p->out),
+                                          tensor_data(p->indices))
+                       : pool_planes_run(call->exec, &planes, tensor_data(p->in), tensor_data(p->out));
   return true;
 }
 
@@ -464,6 +466,43 @@ static Status kernel_max_alone(Call *call) {
   return OK;
 }
 
+/* (grad, self, indices, spatial): the gradient of self, dense, from that of the greatest of each window. */
+static Status kernel_max_backward(Call *call) {
+  const Tensor *grad = call_tensor(call, 0), *self = call_tensor(call, 1), *indices = call_tensor(call, 2);
+  int64_t spatial = call_int(call, 3), size = 1, count = 1;
+  DType dtype = (DType)self->dtype;
+  if (dtype != DTYPE_FLOAT32 && dtype != DTYPE_FLOAT64) return call_unsupported_dtype(call, dtype);
+  TRY(require_dtype(grad, dtype));
+  TRY(require_dtype(indices, DTYPE_INT64));
+  bool fits = spatial >= 1 && spatial <= self->ndim && grad->ndim == self->ndim && indices->ndim == self->ndim;
+  for (int d = 0; fits && d < self->ndim; d++) {
+    bool is_spatial = d >= self->ndim - spatial;
+    fits = grad->sizes[d] == indices->sizes[d] && (is_spatial || grad->sizes[d] == self->sizes[d]);
+    if (is_spatial) size *= self->sizes[d], count *= indices->sizes[d];
+  }
+  if (!fits)
+    return status_new(ERROR_RUNTIME,
+                      "max_pool: a gradient of sizes %s and indices of sizes %s do not fit an input of "
+                      "sizes %s",
+                      SIZES_TEXT(grad->ndim, grad->sizes), SIZES_TEXT(indices->ndim, indices->sizes),
+                      SIZES_TEXT(self->ndim, self->sizes));
+  Tensor *g = NULL, *at = NULL, *out = NULL;
+  Status status;
+  TRY_GOTO(tensor_contiguous(grad, &g), done);
+  TRY_GOTO(tensor_contiguous(indices, &at), done);
+  TRY_GOTO(tensor_empty(dtype, self->ndim, self->sizes, &out), done);
+  if (self->numel && !pool_spread(call->exec->threads, dtype, self->numel / size, size, count, tensor_data(g),
+                                  tensor_data(at), tensor_data(out)))
+    status =
+        status_new(ERROR_RUNTIME, "max_pool: an index lies outside of the plane of %lld elements", (long long)size);
+  if (!status) call_set_tensor(call, 0, tensor_retain(out));
+done:
+  tensor_release(g);
+  tensor_release(at);
+  tensor_release(out);
+  return status;
+}
+
 /* ---- average ---- */
 static Status shape_average(Call *call, TensorSpec *specs) {
   PoolWindow w;
@@ -626,6 +665,9 @@ static const OpRow rows[] = {
     MAX_POOL(1, "[1]", "[0]"),
     MAX_POOL(2, "1", "0"),
     MAX_POOL(3, "1", "0"),
+    {.schema = "aten::_max_pool_backward(Tensor grad, Tensor self, Tensor indices, int spatial) -> Tensor",
+     .kernel = kernel_max_backward,
+     .grad = "grad: grad.flatten(-spatial).gather(-1, indices.flatten(-spatial)).reshape(indices.size())"},
     {.schema = AVERAGE_SCHEMA(1, "[0]", ""),
      .dtypes = "avg_pool2d: int64 floating",
      .shape = shape_average,

@@ -1,0 +1,3 @@
+/* Batch normalization with AVX2. */
+#define NAME norm_batch_avx2
+#include "compute/norm/norm_batch_body.h"

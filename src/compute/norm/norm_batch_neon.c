@@ -1,0 +1,3 @@
+/* Batch normalization with NEON. */
+#define NAME norm_batch_neon
+#include "compute/norm/norm_batch_body.h"
