@@ -268,6 +268,7 @@ typedef struct Images {
   const float *input;
   float *out;
   int64_t in, results; /* of an image */
+  _Atomic bool failed; /* of those that were dealt */
 } Images;
 
 /* Images [begin, end), each on so many threads. */
@@ -285,10 +286,10 @@ static void run_range(FlatConv *c, const Images *images, int threads, int64_t be
   if (laid) cache_free(laid, c->planes.bytes);
 }
 static void run_dealt(void *argument, int64_t begin, int64_t end) {
-  const Images *images = argument;
+  Images *images = argument;
   FlatConv own = *images->c;
   run_range(&own, images, 1, begin, end);
-  if (atomic_load(&own.failed)) atomic_store(&images->c->failed, true);
+  if (atomic_load(&own.failed)) atomic_store(&images->failed, true);
 }
 
 static Status run_images(FlatConv *c, const float *input, float *out) {
@@ -304,7 +305,7 @@ static Status run_images(FlatConv *c, const float *input, float *out) {
     parallel_for(threads, p->batch, 1 + (int64_t)(ONE_THREAD_WORK / (work + 1)), run_dealt, &images);
   else
     run_range(c, &images, work < ONE_THREAD_COLUMNS ? 1 : threads, 0, p->batch);
-  return atomic_load(&c->failed) ? status_out_of_memory() : exec_attend(c->exec);
+  return atomic_load(&c->failed) || atomic_load(&images.failed) ? status_out_of_memory() : exec_attend(c->exec);
 }
 
 Status flat_conv_by(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *input,

@@ -161,6 +161,7 @@ typedef struct Images {
   const float *input;
   float *out;
   int64_t in, results; /* of an image */
+  _Atomic bool failed; /* of those that were dealt */
 } Images;
 
 /* Images [begin, end), each on so many threads. */
@@ -179,10 +180,10 @@ static void run_range(Product *w, const Images *images, int threads, int64_t beg
   if (laid) cache_free(laid, w->planes.bytes);
 }
 static void run_dealt(void *argument, int64_t begin, int64_t end) {
-  const Images *images = argument;
+  Images *images = argument;
   Product own = *images->w;
   run_range(&own, images, 1, begin, end);
-  if (atomic_load(&own.failed)) atomic_store(&images->w->failed, true);
+  if (atomic_load(&own.failed)) atomic_store(&images->failed, true);
 }
 
 static Status run_images(Product *w, const float *input, float *out) {
@@ -198,7 +199,7 @@ static Status run_images(Product *w, const float *input, float *out) {
     parallel_for(threads, p->batch, 1 + (int64_t)(ONE_THREAD_WORK / (work + 1)), run_dealt, &images);
   else
     run_range(w, &images, threads, 0, p->batch);
-  return atomic_load(&w->failed) ? status_out_of_memory() : exec_attend(w->exec);
+  return atomic_load(&w->failed) || atomic_load(&images.failed) ? status_out_of_memory() : exec_attend(w->exec);
 }
 
 Status flat_product(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *input,

@@ -347,7 +347,8 @@ typedef struct Images {
   Winograd *w;
   const float *input;
   float *out;
-  int64_t in, results; /* of an image */
+  int64_t in, results;              /* of an image */
+  _Atomic bool failed, is_infinite; /* of those that were dealt */
 } Images;
 
 /* Images [begin, end), each on so many threads. */
@@ -369,11 +370,11 @@ static void run_range(Winograd *w, const Images *images, int threads, int64_t be
   if (w->laid) cache_free(w->laid, bytes);
 }
 static void run_dealt(void *argument, int64_t begin, int64_t end) {
-  const Images *images = argument;
+  Images *images = argument;
   Winograd own = *images->w;
   run_range(&own, images, 1, begin, end);
-  if (atomic_load(&own.failed)) atomic_store(&images->w->failed, true);
-  if (atomic_load(&own.is_infinite)) atomic_store(&images->w->is_infinite, true);
+  if (atomic_load(&own.failed)) atomic_store(&images->failed, true);
+  if (atomic_load(&own.is_infinite)) atomic_store(&images->is_infinite, true);
 }
 
 static Status run_images(Winograd *w, const float *input, float *out, bool *out_finite) {
@@ -388,8 +389,8 @@ static Status run_images(Winograd *w, const float *input, float *out, bool *out_
     parallel_for(threads, p->batch, 1, run_dealt, &images);
   else
     run_range(w, &images, threads, 0, p->batch);
-  *out_finite = !atomic_load(&w->is_infinite);
-  return atomic_load(&w->failed) ? status_out_of_memory() : exec_attend(w->exec);
+  *out_finite = !atomic_load(&w->is_infinite) && !atomic_load(&images.is_infinite);
+  return atomic_load(&w->failed) || atomic_load(&images.failed) ? status_out_of_memory() : exec_attend(w->exec);
 }
 
 Status flat_winograd(const FlatKernels *kernels, Exec *exec, const ConvParams *p, int side, bool is_kept,
