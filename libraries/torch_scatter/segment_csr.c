@@ -49,6 +49,7 @@ static const int64_t *pointers_of(const Segments *s, int64_t b, int64_t *out_str
 /* Of each line of indptr: src's parts may be more, without numbers. */
 static wick_status check_pointers(const Segments *s, int64_t limit, wick_call *call, wick_error **error) {
   int64_t lines = product(s->indptr.sizes, 0, s->dim), stride = s->indptr.strides[s->dim];
+  if (s->rows <= 0) return WICK_OK; /* of any number of lines */
   for (int64_t line = 0; line < lines; line++) {
     const int64_t *at = s->indptr.data;
     int64_t position = line;
