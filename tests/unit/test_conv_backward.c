@@ -203,6 +203,24 @@ static ConvParams plane_params(int64_t batch, int64_t in_channels, int64_t out_c
                       .padding_after = {0, kernel / 2, kernel / 2}};
 }
 
+/* What reads the gradient of results beyond the input's end leaves that out. */
+static void test_cut(void **state) {
+  (void)state;
+  ConvParams p = plane_params(6, 33, 33, 5, 1, 1);
+  p.spatial = 3;
+  p.in[0] = p.out[0] = 2;
+  p.out[1] += p.padding_after[1] = 3;
+  p.out[2] += p.padding_after[2] = 2;
+  for (int threads = 1; threads <= 3; threads += 2) {
+    Case c = case_of(&p);
+    Gradients g = gradients_of(&c, threads);
+    check(&c, "input", g.input.count, g.input.f, g.input.d, 1e-4);
+    check(&c, "weight", g.weight.count, g.weight.f, g.weight.d, 1e-4);
+    gradients_free(&g);
+    case_free(&c);
+  }
+}
+
 /* Lines of many images, of more than one chunk, of more channels than are taken together. */
 static void test_large(void **state) {
   (void)state;
@@ -241,6 +259,6 @@ static void test_not_finite(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_large),
-                                     cmocka_unit_test(test_not_finite)};
+                                     cmocka_unit_test(test_cut), cmocka_unit_test(test_not_finite)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

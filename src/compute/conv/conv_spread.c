@@ -9,6 +9,7 @@
 #include "base/parallel.h"
 #include "compute/conv/flat_conv.h"
 #include "compute/conv/flat_planes.h"
+#include "compute/conv/flat_product.h"
 #include "compute/conv/flat_winograd.h"
 
 /* The taps that meet a remainder in one dimension: last, last - step, ..., `count` of them. */
@@ -157,13 +158,14 @@ static Status run_part(Exec *exec, const Part *part, const int64_t *kernel, Stri
     TRY(run_winograd(exec, part, side, kernel, strides, from, weight, out, &done));
     if (done) return OK;
   }
-  bool depthwise = conv_is_depthwise(q);
-  int64_t rows = depthwise ? 1 : FLAT_ROWS;
+  bool depthwise = conv_is_depthwise(q), product = !depthwise && flat_product_pays(q, kernels);
+  int64_t rows = depthwise ? 1 : product ? 2 * kernels->vector : FLAT_ROWS;
   size_t bytes = weight_bytes(q, rows);
   float *packed = cache_alloc(bytes);
   if (!packed) return status_out_of_memory();
   put_weights(part, kernel, strides, rows, weight, packed);
   Status status = depthwise ? conv_depthwise(exec, q, from, packed, &nothing, out)
+                  : product ? flat_product(kernels, exec, q, from, packed, &nothing, out)
                             : flat_conv(exec, q, from, packed, &nothing, out);
   cache_free(packed, bytes);
   return status;

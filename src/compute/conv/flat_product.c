@@ -23,7 +23,7 @@ typedef struct Product {
   const ConvEpilogue *epilogue;
   const float *weight;
   FlatPlanes planes;
-  bool is_plain;            /* one tap, no stride: patches are runs of the input */
+  bool is_plain;            /* one tap, no stride, all positions read: patches are runs of the input */
   const float *input, *add; /* of the image at hand */
   float *out;
   int64_t inputs, outputs, depth, positions; /* of a group; depth: products of a result */
@@ -214,7 +214,7 @@ Status flat_product(const FlatKernels *kernels, Exec *exec, const ConvParams *p,
   w.vectors = (w.outputs + kernels->vector - 1) / kernels->vector;
   TRY(flat_planes_init(&simple, &w.planes));
   w.depth = w.inputs * w.planes.tap_count;
-  w.is_plain = w.planes.tap_count == 1 && !w.planes.bytes;
+  w.is_plain = w.planes.tap_count == 1 && !w.planes.bytes && w.planes.positions == w.positions;
   set_blocks(&w);
   Status status = run_images(&w, input, out);
   flat_planes_dispose(&w.planes);
