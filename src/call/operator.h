@@ -67,6 +67,8 @@ typedef struct QuantizedForm {
   bool relu;          /* aten::relu comes after it */
 } QuantizedForm;
 
+enum { CONV_ANY_DIMS = 4 }; /* OpRow.conv_dims: those of the weight */
+
 /* A row. Text fields are C literals. Exactly one of kernel, lower, body and factory says how it runs (with lower the
  * tile interpreter does, shape defaults to shape_pointwise). */
 typedef struct OpRow {
@@ -107,7 +109,7 @@ typedef struct OpRow {
   const char *upgrader;
   const char *blocked; /* the overload, of its own and those derived, that programs can't name, as in PyTorch */
   const QuantizedForm *quantizes;
-  uint8_t conv_dims; /* a convolution over so many dimensions, of (input, weight, bias, ...) */
+  uint8_t conv_dims; /* a convolution over so many dimensions, or CONV_ANY_DIMS, of (input, weight, bias, ...) */
   double clamp[2];   /* where the first is the lesser: it only limits elements to them */
 } OpRow;
 /* node -> operation with state (vararg primitives, user compilers); Node is ir's. */

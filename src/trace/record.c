@@ -91,75 +91,50 @@ static bool gives_tensors(const FunctionSchema *schema) {
 
 /* ---- convolutions: PyTorch records all as _convolution, with a batch ---- */
 
-typedef struct ConvolutionForm {
-  const char *name, *overload;
-  uint8_t dims; /* 0: as many as the weight says */
-  bool transposed, is_padded;
-} ConvolutionForm;
-static const ConvolutionForm convolutions[] = {
-    {"aten::conv1d", "", 1, false, false},
-    {"aten::conv2d", "", 2, false, false},
-    {"aten::conv3d", "", 3, false, false},
-    {"aten::conv1d", "padding", 1, false, true},
-    {"aten::conv2d", "padding", 2, false, true},
-    {"aten::conv3d", "padding", 3, false, true},
-    {"aten::conv_transpose1d", "", 1, true, false},
-    {"aten::conv_transpose2d", "input", 2, true, false},
-    {"aten::conv_transpose3d", "input", 3, true, false},
-    {"aten::convolution", "", 0, false, false},
-};
-
-static const ConvolutionForm *convolution_form(const Operator *op) {
-  for (size_t i = 0; i < sizeof convolutions / sizeof *convolutions; i++)
-    if (str_is(op->name, convolutions[i].name) && str_is(op->overload_name, convolutions[i].overload))
-      return &convolutions[i];
-  return NULL;
-}
-
 static Value *flag(TracingState *t, bool value) {
   return trace_constant(t, ivalue_bool(value), NULL);
 }
 
-static void record_convolution(const Recording *r, const ConvolutionForm *form) {
-  enum { INPUT, WEIGHT, BIAS, STRIDE, PADDING, DILATION, TRANSPOSED, OUTPUT_PADDING, GROUPS, BENCHMARK, COUNT = 13 };
-  static const uint8_t plain[] = {STRIDE, PADDING, DILATION, GROUPS}, /* of the arguments behind the bias */
-      transposed[] = {STRIDE, PADDING, OUTPUT_PADDING, GROUPS, DILATION},
-                       general[] = {STRIDE, PADDING, DILATION, TRANSPOSED, OUTPUT_PADDING, GROUPS};
-  const uint8_t *order = !form->dims ? general : form->transposed ? transposed : plain;
+/* Arguments of aten::_convolution, after input, weight and bias, that may come from the call. */
+static const char *const of_convolution[] = {"stride", "padding", "dilation", "transposed", "output_padding", "groups"};
+
+/* An argument that the call has none of: a convolution of its kind has it so. */
+static Value *implied_argument(TracingState *t, Str name, int dims, bool transposed) {
+  if (str_is(name, "transposed")) return flag(t, transposed);
+  assert(str_is(name, "output_padding"));
+  Value *zeros[3];
+  for (int i = 0; i < dims; i++) zeros[i] = trace_constant(t, ivalue_int(0), NULL);
+  return graph_insert_list(t->graph, TYPE(INT), (uint32_t)dims, zeros);
+}
+
+static void record_convolution(const Recording *r) {
+  enum { MOST = 13 };
   TracingState *t = r->t;
-  uint32_t from[COUNT] = {0}; /* of the call's arguments; 0: none of them */
-  Value *inputs[COUNT] = {0}, *at_zero = NULL;
-  for (uint32_t i = 3; i < r->call->input_count; i++) from[order[i - 3]] = i;
-  bool single = form->dims && r->call->inputs[0].tensor->ndim == form->dims + 1;
-  inputs[INPUT] = argument_value(r, 0);
-  if (single) {
-    Value *batch[] = {inputs[INPUT], trace_constant(t, ivalue_int(0), NULL)};
-    at_zero = node_output(trace_node(t, STR("aten::unsqueeze"), 2, batch, 1), 0);
-    inputs[INPUT] = at_zero;
-  }
+  const FunctionSchema *schema = r->schema;
+  int dims = r->call->op->row->conv_dims;
+  bool transposed = schema_find_argument(schema, STR("output_padding")) >= 0, /* or it is an argument itself */
+      by_mode = schema->arguments[schema_find_argument(schema, STR("padding"))].type->kind == TYPE_STRING,
+       single = dims != CONV_ANY_DIMS && r->call->inputs[0].tensor->ndim == dims + 1;
   uint32_t count = 0;
-  Value *ordered[COUNT];
-  ordered[count++] = inputs[INPUT];
-  ordered[count++] = argument_value(r, 1);
-  ordered[count++] = argument_value(r, 2);
-  for (uint32_t role = STRIDE; role < BENCHMARK; role++) {
-    if (from[role]) {
-      ordered[count++] = argument_value(r, from[role]);
-    } else if (form->is_padded) {
-      continue;
-    } else if (role == TRANSPOSED) {
-      ordered[count++] = flag(t, form->transposed);
-    } else {
-      assert(role == OUTPUT_PADDING);
-      Value *zeros[3];
-      for (uint32_t i = 0; i < form->dims; i++) zeros[i] = trace_constant(t, ivalue_int(0), NULL);
-      ordered[count++] = graph_insert_list(t->graph, TYPE(INT), form->dims, zeros);
-    }
+  Value *inputs[MOST];
+  inputs[count++] = argument_value(r, 0);
+  if (single) {
+    Value *batch[] = {inputs[0], trace_constant(t, ivalue_int(0), NULL)};
+    inputs[0] = node_output(trace_node(t, STR("aten::unsqueeze"), 2, batch, 1), 0);
   }
-  for (uint32_t i = 0; i < 4 && !form->is_padded; i++)
-    ordered[count++] = flag(t, i >= 2); /* cudnn_enabled, allow_tf32 */
-  Node *node =
-      trace_node(t, form->is_padded ? STR("aten::_convolution_mode") : STR("aten::_convolution"), count, ordered, 1);
+  inputs[count++] = argument_value(r, 1);
+  inputs[count++] = argument_value(r, 2);
+  for (size_t i = 0; i < sizeof of_convolution / sizeof *of_convolution; i++) {
+    Str name = str_from(of_convolution[i]);
+    ptrdiff_t given = schema_find_argument(schema, name);
+    if (given >= 0)
+      inputs[count++] = argument_value(r, (uint32_t)given);
+    else if (!by_mode)
+      inputs[count++] = implied_argument(t, name, dims, transposed);
+  }
+  for (uint32_t i = 0; i < 4 && !by_mode; i++) inputs[count++] = flag(t, i >= 2); /* cudnn_enabled, allow_tf32 */
+  assert(count <= MOST);
+  Node *node = trace_node(t, by_mode ? STR("aten::_convolution_mode") : STR("aten::_convolution"), count, inputs, 1);
   if (single) {
     Value *batch[] = {node_output(node, 0), trace_constant(t, ivalue_int(0), NULL)};
     node = trace_node(t, STR("aten::squeeze"), 2, batch, 1);
@@ -207,10 +182,9 @@ static bool reads_traced(const TracingState *t, const Call *call) {
 }
 
 static void record_call(void *argument) {
-  Recording *r = argument;
-  const ConvolutionForm *form = convolution_form(r->call->op);
-  if (form)
-    record_convolution(r, form);
+  const Recording *r = argument;
+  if (r->call->op->row->conv_dims)
+    record_convolution(r);
   else
     record_plain(r);
 }

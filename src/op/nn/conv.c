@@ -461,16 +461,16 @@ static const OpRow rows[] = {
          PADDED),
     CONV("aten::conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=[1], int[1] "
          "padding=[0], int[1] output_padding=[0], int groups=1, int[1] dilation=[1]) -> Tensor",
-         TRANSPOSED, .cast = CAST_REDUCED),
+         TRANSPOSED, .cast = CAST_REDUCED, .conv_dims = 1),
     CONV("aten::conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] "
          "padding=0, int[2] output_padding=0, int groups=1, int[2] dilation=1) -> Tensor",
-         TRANSPOSED),
+         TRANSPOSED, .conv_dims = 2),
     CONV("aten::conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] "
          "padding=0, int[3] output_padding=0, int groups=1, int[3] dilation=1) -> Tensor",
-         TRANSPOSED),
+         TRANSPOSED, .conv_dims = 3),
     CONV("aten::convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, "
          "bool transposed, int[] output_padding, int groups) -> Tensor",
-         GENERAL, .cast = CAST_REDUCED),
+         GENERAL, .cast = CAST_REDUCED, .conv_dims = CONV_ANY_DIMS),
     CONV("aten::_convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, "
          "bool transposed, int[] output_padding, int groups, bool benchmark, bool deterministic, bool cudnn_enabled, "
          "bool allow_tf32) -> Tensor",
