@@ -17,7 +17,7 @@ bool str_equal(Str a, Str b) {
 }
 
 bool str_is_long(Str a, const char *text) {
-  return strncmp(a.data, text, a.length) == 0 && !text[a.length];
+  return strnlen(text, a.length + 1) == a.length && memcmp(a.data, text, a.length) == 0; /* a may hold zeros */
 }
 
 int str_compare(Str a, Str b) {

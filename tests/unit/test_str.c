@@ -130,13 +130,25 @@ static void test_distance(void **state) {
   assert_true(str_ends_with(STR("a.pt"), ".pt"));
 }
 
+/* Texts read from files may hold zeros, where a C string ends. */
+static void test_equality(void **state) {
+  (void)state;
+  assert_true(str_is(STR("torch"), "torch"));
+  assert_true(str_is(STR(""), ""));
+  assert_false(str_is(STR(""), "t"));
+  assert_false(str_is(STR("torch"), ""));
+  assert_false(str_is(STR("torch"), "torc"));
+  assert_false(str_is(STR("torc"), "torch"));
+  assert_false(str_is(STR("torch\0torch"), "torch"));
+  assert_false(str_is(STR("torch\0"), "torch"));
+  assert_false(str_is(STR("\0"), ""));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_shortest_double),
-      cmocka_unit_test(test_doubles_read_back),
-      cmocka_unit_test(test_reading_numbers),
-      cmocka_unit_test(test_buffer_limits),
-      cmocka_unit_test(test_utf8),
+      cmocka_unit_test(test_equality),          cmocka_unit_test(test_shortest_double),
+      cmocka_unit_test(test_doubles_read_back), cmocka_unit_test(test_reading_numbers),
+      cmocka_unit_test(test_buffer_limits),     cmocka_unit_test(test_utf8),
       cmocka_unit_test(test_distance),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
