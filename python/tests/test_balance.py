@@ -132,6 +132,8 @@ class Balance(unittest.TestCase):
         leaks, right, seen = [], 0, 0
         left_out = LEFT_OUT + ("set_default", "printoptions", "interop", "trim", "_trace", "compile", "wait_for",
                                "register_operator", "set_executor", "inference", "grad_enabled", "seed", "rng")
+        if hasattr(sys, "gettotalrefcount"):  # NumPy, built for other Pythons, releases references uncounted
+            left_out += ("numpy", "__array__")
         for module in (wick, wick._C, wick.nn.functional, wick.autograd, wick.nn.init, wick.nn.utils, wick.linalg,
                        wick.Tensor):
             for name, function in sorted(vars(module).items()):
