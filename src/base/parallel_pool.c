@@ -58,7 +58,10 @@ static void forget_after_fork(void) {
   pthread_cond_init(&pool.work, NULL);
   pthread_cond_init(&pool.done, NULL);
   pool.workers = pool.asleep = pool.looking = pool.busy = 0;
-  for (int i = 0; i < SLOTS; i++) pool.slot[i].is_taken = pool.slot[i].state = 0;
+  for (int i = 0; i < SLOTS; i++) {
+    pool.slot[i].state = 0;
+    pool.slot[i].is_taken = false;
+  }
   atomic_store(&claimed, 0);
 }
 
