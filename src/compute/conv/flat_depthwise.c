@@ -1,5 +1,5 @@
 /* Depthwise convolution: a plane at a time is laid out with its padding (flat_planes.h), and the rows of its results
- * are summed up four at a time. */
+ * are summed up some at a time. */
 #include "base/cache.h"
 
 #include <assert.h>
