@@ -187,7 +187,7 @@ def main():
               for page in ([value] if isinstance(value, str) else [list(item.values())[0] for item in value])}
     unlisted = [name for name in sorted(os.listdir(os.path.join(ROOT, "docs")))
                 if name.endswith(".md") and name not in listed]
-    for name in unlisted:  # docs/performance.md, which `make bench` writes
+    for name in unlisted:
         nav[-1][list(nav[-1])[0]].append({name[:-3].capitalize(): name})
     nav.append({"Reference": [{"Commands": "commands.md"}, {"Operators": "operators.md"},
                               {"C API": [{os.path.basename(page)[:-3]: page} for page, _ in api]}]})
