@@ -13,15 +13,7 @@
 
 #include "base/processor.h"
 #include "compute/conv/conv_backward.h"
-
-static uint64_t seed = 1;
-static uint32_t next(void) {
-  seed = seed * 6364136223846793005u + 1442695040888963407u;
-  return (uint32_t)(seed >> 33);
-}
-static int64_t pick(int64_t least, int64_t most) {
-  return least + (int64_t)(next() % (uint32_t)(most - least + 1));
-}
+#include "random_numbers.h"
 
 /* The same numbers in both precisions. */
 typedef struct Numbers {

@@ -15,15 +15,8 @@
 #include "compute/conv/flat_planes.h"
 #include "compute/conv/flat_product.h"
 #include "compute/conv/flat_winograd.h"
+#include "random_numbers.h"
 
-static uint64_t seed = 1;
-static uint32_t next(void) {
-  seed = seed * 6364136223846793005u + 1442695040888963407u;
-  return (uint32_t)(seed >> 33);
-}
-static int64_t pick(int64_t least, int64_t most) {
-  return least + (int64_t)(next() % (uint32_t)(most - least + 1));
-}
 static float number(void) {
   return (float)((int)(next() % 2001) - 1000) / 500;
 }

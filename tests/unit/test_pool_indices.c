@@ -11,15 +11,7 @@
 #include <cmocka.h>
 
 #include "compute/pool/pool_indices.h"
-
-static uint64_t seed = 1;
-static uint32_t next(void) {
-  seed = seed * 6364136223846793005u + 1442695040888963407u;
-  return (uint32_t)(seed >> 33);
-}
-static int64_t pick(int64_t least, int64_t most) {
-  return least + (int64_t)(next() % (uint32_t)(most - least + 1));
-}
+#include "random_numbers.h"
 
 static PoolPlanes random_planes(void) {
   PoolPlanes p = {.planes = pick(1, 5)};

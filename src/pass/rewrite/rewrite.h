@@ -24,7 +24,7 @@ bool constant_is_bool(const Value *value, bool expected);
 bool value_is_none(const Value *value);             /* its type says so */
 const TensorInfo *value_tensor(const Value *value); /* what is known of a tensor; NULL: nothing, or no tensor */
 
-/* Of a convolution how many dimensions it is over (OpRow.conv_dims); 0: it is none. */
+/* Of a convolution how many dimensions it is over, or CONV_ANY_DIMS (OpRow.conv_dims); 0: it is none. */
 int node_conv_dims(const Node *node);
 
 /* A node of one output in front of the insertion point. */
