@@ -296,8 +296,8 @@ def batch_norm_second_order(grads: List[Tensor], grad: Tensor, input: Tensor, we
                             output_mask: List[bool]) -> Tuple[Tensor, Tensor, Tensor]:
     channels = [1, -1] + [1 for _ in range(input.dim() - 2)]
     axes = [d for d in range(input.dim()) if d != 1]
-    centered = input - input.mean(axes, True)
     if training or running_mean is None or running_var is None:
+        centered = input - input.mean(axes, True)
         scale = (centered * centered).mean(axes, True).add(eps).rsqrt()
     else:
         centered = input - running_mean.view(channels)
