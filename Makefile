@@ -63,10 +63,7 @@ view-test: setup-tests
 hard: setup-tests
 	@mkdir -p build; $(call BUILD,hard)
 	@sh scripts/test.sh hard
-	@cd tests && WICK_HARD_PROGRAMS=1000 WICK_HARD_STEPS=100000 ../build/hard/test_hard_plans
-	@cd tests && WICK_HARD_PROGRAMS=1000 WICK_HARD_STEPS=100000 ../build/hard/test_hard
-	@cd tests && WICK_HARD_PROGRAMS=1000 WICK_HARD_STEPS=20 ../build/hard/test_hard_gradients
-	@cd tests && WICK_RANDOM_PROGRAMS=20000 ../build/hard/test_random_programs
+	@sh scripts/hard.sh
 
 # Other processors and C libraries: Debian's cross compiler for AArch64, under qemu-user, and musl-gcc; both without the
 # optional libraries and statically linked. CROSS_TESTS names tests (a pattern of ctest).

@@ -31,6 +31,14 @@ static inline int64_t wanted_programs(size_t count) {
   return wanted > (int64_t)count ? (int64_t)count : wanted;
 }
 
+/* One process of WICK_HARD_SHARES takes number WICK_HARD_SHARE (from 0) and every so many after it. */
+static inline int64_t share_first(void) {
+  return setting("WICK_HARD_SHARE", 0);
+}
+static inline int64_t share_step(void) {
+  return setting("WICK_HARD_SHARES", 1);
+}
+
 /* How much that is wrong: after a leak no more, for the next ones would tell of the same. */
 static inline int64_t leaks(const char *name) {
 #if defined(__SANITIZE_ADDRESS__)

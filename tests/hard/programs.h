@@ -57,7 +57,7 @@ static inline int find_programs(void **state) {
 /* Every program that WICK_HARD_PROGRAMS asks for, evenly picked; `check` answers how often it went wrong. */
 static inline void check_programs(int64_t (*check)(const Program *program, const wick_value *calls, int64_t number)) {
   int64_t wanted = wanted_programs(program_count), wrong = 0;
-  for (int64_t k = 0; k < wanted && wrong < MAX_WRONG; k++) {
+  for (int64_t k = share_first(); k < wanted && wrong < MAX_WRONG; k += share_step()) {
     const Program *p = &programs[(size_t)k * program_count / (size_t)wanted];
     wick_value *io = NULL;
     assert_int_equal(wick_load_value(NULL, p->io, NULL, &io, NULL), WICK_OK);

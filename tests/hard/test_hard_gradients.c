@@ -243,7 +243,7 @@ enum { WAY_COUNT = sizeof ways / sizeof *ways };
 /* Every case that WICK_HARD_PROGRAMS asks for, evenly picked; `check` answers how often it went wrong. */
 static void check_cases(int64_t (*check_case)(const Case *c, int64_t number)) {
   int64_t wanted = wanted_programs(case_count), wrong = 0;
-  for (int64_t k = 0; k < wanted && wrong < MAX_WRONG; k++) {
+  for (int64_t k = share_first(); k < wanted && wrong < MAX_WRONG; k += share_step()) {
     const Case *c = &cases[(size_t)k * case_count / (size_t)wanted];
     wrong += check_case(c, k);
     wrong += leaks(c->name);

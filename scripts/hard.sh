@@ -1,0 +1,26 @@
+#!/bin/sh
+# What the hostile build runs beyond the tests: all recorded programs and gradients, all that is refused in turn, and random
+# programs. Processes share each of them, two for a processor, since each waits much of its time for plans that the
+# background makes.
+set -e
+processors=$(nproc)
+shares=$((2 * processors))
+random=$((20000 / shares))
+export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+export WICK_HARD_SHARES=$shares WICK_HARD_PROGRAMS=1000 WICK_RANDOM_PROGRAMS=$random
+logs=$PWD/build/hard/logs
+mkdir -p "$logs"
+cd tests
+for share in $(seq 0 $((shares - 1))); do
+  echo "test_hard_plans $share 100000"
+  echo "test_hard_gradients $share 20"
+  echo "test_hard $share 100000"
+  echo "test_random_programs $share 0"
+done | LOGS=$logs xargs -P "$shares" -n 3 sh -c '
+  log=$LOGS/$0.$1
+  WICK_HARD_SHARE=$1 WICK_HARD_STEPS=$2 WICK_RANDOM_SEED=$((1 + $1 * WICK_RANDOM_PROGRAMS)) "../build/hard/$0" > "$log" 2>&1 || {
+    echo "$0, share $1 of $WICK_HARD_SHARES, failed:"
+    tail -n 50 "$log"
+    exit 1
+  }
+  echo "$0, share $1 of $WICK_HARD_SHARES: passed"'
