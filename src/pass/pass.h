@@ -123,6 +123,9 @@ void concat_opt(Graph *graph);
  * plans: archives never hold them. */
 void use_variadic_cat(Graph *graph);
 void use_variadic_stack(Graph *graph);
+/* prim::VarConcat of results of wick::convolution_norm that nobody else wants is wick::cat_in_place, and they are
+ * written where it has them. For plans. */
+void concat_in_place(Graph *graph);
 /* Attributes that the graph does not write are read at its start, once each. */
 void hoist_attributes(Graph *graph);
 /* What every iteration of a loop computes anew moves in front of it. */
@@ -210,6 +213,7 @@ typedef struct Pass {
   X(clear_profiling) \
   X(clear_undefinedness) \
   X(common_subexpression_elimination) \
+  X(concat_in_place) \
   X(concat_opt) \
   X(constant_loop_unrolling) \
   X(constant_pooling) \

@@ -59,6 +59,7 @@
   X(prim, TupleUnpack) \
   X(prim, TypeCheck) \
   X(prim, Uninitialized) \
+  X(prim, VarConcat) \
   X(prim, With) \
   X(prim, abs) \
   X(prim, annotate) \
@@ -185,6 +186,7 @@
   X(aten, wait) \
   X(aten, warn) \
   X(wick, attention) \
+  X(wick, cat_in_place) \
   X(wick, convolution_norm) \
   X(attr, Subgraph) \
   X(attr, beg) \

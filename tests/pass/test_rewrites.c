@@ -94,6 +94,7 @@ static const Set sets[] = {
     {"views", EACH(F32, 2, {3, 3}), .sharing = VIEWS, .flag = true},
     {"other sizes", {{F32, 2, {3, 3}}, {F32, 2, {2, 4}}, {F32, 1, {5}}}, .flag = true},
     {"three dimensions", EACH(F32, 3, {2, 3, 3}, .requires_grad = true), .grad_mode = true, .flag = true},
+    {"one sample", EACH(F32, 4, {1, 3, 4, 4})},
     {"four dimensions", EACH(F32, 4, {2, 3, 4, 4}, .requires_grad = true), .grad_mode = true, .flag = true},
     {"four dimensions, turned", EACH(F32, 4, {2, 3, 4, 4}, TURNED)},
     {"wide", {{F32, 2, {3, 3}}, {F32, 2, {3, 4}}, {F32, 2, {3, 1}}}, .flag = true},

@@ -60,6 +60,16 @@ static const char program[] =
     "    r = torch.relu(c + y)\n"
     "    r.mul_(2)\n"
     "    return r - y\n"
+    "def joined(x, w, b, y, v):\n"
+    "    c = torch.relu(torch.conv2d(x, w, b, [1, 1], [1, 1], [1, 1], 1))\n"
+    "    d = torch.sigmoid(torch.conv2d(y, w, b, [1, 1], [1, 1], [1, 1], 1))\n"
+    "    return torch.cat([c, d], 1)\n"
+    "def joined_and_written(x, w, b, y, v):\n"
+    "    c = torch.relu(torch.conv2d(x, w, b, [1, 1], [1, 1], [1, 1], 1))\n"
+    "    d = torch.relu(torch.conv2d(y, w, None, [1, 1], [1, 1], [1, 1], 1))\n"
+    "    j = torch.cat([c, d], 1)\n"
+    "    j.mul_(2)\n"
+    "    return j[:, 3:20]\n"
     "def plain(n: int):\n"
     "    torch.manual_seed(n)\n"
     "    return [torch.randn([1, 16, 9, 11]), torch.randn([16, 16, 3, 3]), torch.randn([16]),\n"
@@ -92,10 +102,10 @@ static const char program[] =
     "    return a.dtype == b.dtype and a.size() == b.size() and a.stride() == b.stride() and torch.allclose(\n"
     "        a, b, 1e-5, 1e-5, True)\n";
 enum { ARGUMENTS = 11, COUNT = 5 };
-static const char *const names[] = {"end_relu",          "end_relu6",      "end_hardswish",    "end_hardsigmoid",
-                                    "end_sigmoid",       "end_silu",       "norm_sum_relu",    "sum_in_place",
-                                    "sum_second",        "sum_is_written", "input_is_written", "used_twice",
-                                    "sum_written_behind"};
+static const char *const names[] = {"end_relu",           "end_relu6",      "end_hardswish",     "end_hardsigmoid",
+                                    "end_sigmoid",        "end_silu",       "norm_sum_relu",     "sum_in_place",
+                                    "sum_second",         "sum_is_written", "input_is_written",  "used_twice",
+                                    "sum_written_behind", "joined",         "joined_and_written"};
 
 static wick_module *module;
 

@@ -22,7 +22,10 @@ enum {
   ACTIVATION,
   LOW,
   HIGH,
-  DIMS /* 1, 2 or 3: which convolution the program called */
+  DIMS,   /* 1, 2 or 3: which convolution the program called */
+  BESIDE, /* the overload's: */
+  PLACE,
+  ROOM
 };
 
 static bool is_plain(const Tensor *t) {
@@ -119,6 +122,27 @@ static void fold(const Call *call, int64_t channels, float *scale, float *shift)
   for (int64_t c = 0; c < channels; c++) shift[c] = shift[c] * scale[c] + (t ? t[c] : 0);
 }
 
+/* Where a plan joins the result with others along the channels, and one sample makes that a run of memory: the first's
+ * storage has room for `room` channels, and number `place` lies behind the one beside it. That so many tensors and no
+ * more hold the storage says that the place is free. */
+static Status result_new(const Call *call, int ndim, const int64_t *sizes, Tensor **out) {
+  if (call->input_count <= BESIDE || sizes[0] != 1) return tensor_empty(DTYPE_FLOAT32, ndim, sizes, out);
+  const Tensor *beside = call_tensor_or_null(call, BESIDE);
+  int64_t all[5], place = call_int(call, PLACE), numel = 1;
+  memcpy(all, sizes, (size_t)ndim * sizeof *all);
+  if (!beside) {
+    if (call_int(call, ROOM) > sizes[1]) all[1] = call_int(call, ROOM);
+    TRY(tensor_empty(DTYPE_FLOAT32, ndim, all, out));
+    return tensor_set_sizes(*out, ndim, sizes, NULL); /* no more dimensions than it had: nothing that can fail */
+  }
+  for (int d = 0; d < ndim; d++) numel *= sizes[d];
+  size_t end = (size_t)(beside->offset + beside->numel + numel) * sizeof(float);
+  bool fits = is_plain(beside) && place > 0 && atomic_load(&beside->storage->refs.count) == place &&
+              beside->offset + beside->numel > 0 && end <= beside->storage->bytes;
+  if (!fits) return tensor_empty(DTYPE_FLOAT32, ndim, sizes, out);
+  return tensor_from_storage(beside->storage, DTYPE_FLOAT32, ndim, sizes, NULL, beside->offset + beside->numel, out);
+}
+
 static Status run_fused(Call *call, const ConvParams *p, const float *scale, const float *shift) {
   const Tensor *input = call_tensor(call, INPUT), *weight = call_tensor(call, WEIGHT);
   const Tensor *add = call_tensor_or_null(call, ADD);
@@ -131,7 +155,7 @@ static Status run_fused(Call *call, const ConvParams *p, const float *scale, con
   int64_t sizes[5] = {p->batch, p->out_channels};
   for (int d = 0; d < p->spatial; d++) sizes[2 + d] = p->out[CONV_SPATIAL - p->spatial + d];
   Tensor *out;
-  TRY(tensor_empty(DTYPE_FLOAT32, input->ndim, sizes, &out));
+  TRY(result_new(call, input->ndim, sizes, &out));
   Status status = out->numel ? conv_forward(call->exec, p, input, weight, &epilogue, out) : OK;
   if (!status)
     call_set_tensor(call, 0, out);
@@ -177,13 +201,17 @@ static Status kernel_convolution_norm(Call *call) {
   return status;
 }
 
+#define CONVOLUTION_NORM(overload, more)                                                                          \
+  {                                                                                                               \
+    .schema = "wick::convolution_norm" overload                                                                   \
+              "(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] "                   \
+              "dilation, int groups, Tensor? norm_weight, Tensor? norm_bias, Tensor? running_mean, Tensor? "      \
+              "running_var, float eps, Tensor? add, bool add_first, str? activation, float low, float high, int " \
+              "dims" more ") -> Tensor",                                                                          \
+    .kernel = kernel_convolution_norm, .flops = conv_flops, .flags = OP_COMPOSITE                                 \
+  }
 static const OpRow rows[] = {
-    {.schema = "wick::convolution_norm(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] "
-               "dilation, int groups, Tensor? norm_weight, Tensor? norm_bias, Tensor? running_mean, Tensor? "
-               "running_var, float eps, Tensor? add, bool add_first, str? activation, float low, float high, int dims) "
-               "-> Tensor",
-     .kernel = kernel_convolution_norm,
-     .flops = conv_flops,
-     .flags = OP_COMPOSITE},
+    CONVOLUTION_NORM("", ""),
+    CONVOLUTION_NORM(".beside", ", Tensor? beside, int place, int room"),
 };
 OP_TABLE(op_table_conv_norm, rows);

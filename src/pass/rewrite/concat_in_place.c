@@ -1,0 +1,88 @@
+/* Convolutions whose results are joined along their channels and go nowhere else write them where the joined tensor has
+ * them: the first one's storage has room for all, each next one lies behind the one before, and wick::cat_in_place has
+ * nothing to copy (op/nn/conv_norm.c, op/tensor/join_in_place.c). Whether it comes to that is seen at run time: tensors
+ * that lie elsewhere are copied as ever. */
+#include "call/call_plan.h"
+#include "ir/graph_log.h"
+#include "pass/pass.h"
+#include "pass/rewrite/rewrite.h"
+
+#define FILE_NAME "concat_in_place"
+
+enum { CHANNELS = 1, FUSED_INPUTS = 18, PLACED_INPUTS = 21 };
+
+/* A guard that fails hands the value on to the program as written, where it is a tensor like any other. */
+static bool is_used_once(const Value *value) {
+  uint32_t count = 0;
+  for (size_t i = 0; i < value->uses.length; i++)
+    count += value->uses.data[i].user->kind != SYM_prim_BailOut || value->uses.data[i].offset == 0;
+  return count == 1;
+}
+
+/* The convolution that makes input number `i` for `cat` alone, and the channels it makes; NULL: it is none. */
+static Node *find_maker(const Node *cat, uint32_t i, int64_t *channels) {
+  const Value *part = node_input(cat, i);
+  Node *maker = part->node;
+  if (maker->kind != SYM_wick_convolution_norm || maker->input_count != FUSED_INPUTS ||
+      maker->owning_block != cat->owning_block || !is_used_once(part))
+    return NULL;
+  const TensorInfo *weight = value_tensor(node_input(maker, 1));
+  if (!weight || weight->ndim < 1 || !weight->has_sizes || weight->sizes[0] < 0) return NULL;
+  *channels = weight->sizes[0];
+  return maker;
+}
+
+/* All are made so, in the order in which they lie; `room`: the channels of all. */
+static bool find_room(const Node *cat, int64_t *room) {
+  int64_t dim, channels;
+  const Node *before = NULL;
+  uint32_t count = cat->input_count - 1;
+  *room = 0;
+  if (cat->input_count < 3 || !constant_int(node_input(cat, count), &dim) || dim != CHANNELS) return false;
+  for (uint32_t i = 0; i < count; i++) {
+    const Node *maker = find_maker(cat, i, &channels);
+    if (!maker || (before && !node_is_before(before, maker)) || !int64_add(*room, channels, room)) return false;
+    before = maker;
+  }
+  return true;
+}
+
+/* In the maker's place one that knows where its result is to lie: as number `place`, behind `beside`. */
+static Value *replace_maker(Node *maker, Value *beside, int64_t place, int64_t room) {
+  Value *inputs[PLACED_INPUTS];
+  for (uint32_t i = 0; i < FUSED_INPUTS; i++) inputs[i] = node_input(maker, i);
+  inputs[FUSED_INPUTS] = beside ? beside : insert_constant_before(maker, IVALUE_NONE, NULL);
+  inputs[FUSED_INPUTS + 1] = insert_constant_before(maker, ivalue_int(place), NULL);
+  inputs[FUSED_INPUTS + 2] = insert_constant_before(maker, ivalue_int(room), NULL);
+  Value *placed = insert_call_before(maker, maker->kind, node_output(maker, 0)->type, PLACED_INPUTS, inputs);
+  placed->node->inlined = maker->inlined;
+  replace_node(maker, placed);
+  return placed;
+}
+
+static void replace_cat(Graph *graph, Node *cat, int64_t room) {
+  NODE_LOG_UPDATE(FILE_NAME, "finds its tensors joined:", cat);
+  Value *beside = NULL, **inputs = ARENA_ARRAY(graph->arena, Value *, cat->input_count);
+  for (uint32_t i = 0; i < cat->input_count; i++) inputs[i] = node_input(cat, i);
+  for (uint32_t i = 0; i < cat->input_count - 1; i++)
+    inputs[i] = beside = replace_maker(inputs[i]->node, beside, i, room);
+  replace_node(cat,
+               insert_call_before(cat, SYM_wick_cat_in_place, node_output(cat, 0)->type, cat->input_count, inputs));
+}
+
+static void place_block(Graph *graph, Block *block) {
+  BLOCK_EACH(node, block) {
+    int64_t room;
+    for (uint32_t i = 0; i < node->block_count; i++) place_block(graph, node->blocks[i]);
+    if (node->kind != SYM_prim_VarConcat || !find_room(node, &room)) continue;
+    if (!jit_opt_limit(FILE_NAME)) return;
+    replace_cat(graph, node, room);
+  }
+}
+
+void concat_in_place(Graph *graph) {
+  place_block(graph, graph->block);
+  GRAPH_LOG_DUMP(FILE_NAME, "After ConcatInPlace: ", graph);
+}
+
+PASS(concat_in_place, RESULTS, concat_in_place(graph), "lets convolutions write where cat would copy to");
