@@ -107,30 +107,67 @@ static bool has_plain_runs(const List *list, const Tensor *out) {
 typedef struct Runs {
   const List *list;
   char *out;
-  int64_t outer, outer_bytes;
+  int64_t outer, bytes; /* rows, of one run of each tensor; bytes of a row */
 } Runs;
 
-static void copy_runs(void *argument, int64_t begin, int64_t end) {
-  const Runs *runs = argument;
-  int64_t at = 0;
+static int64_t run_bytes(const Runs *runs, const Tensor *t) {
+  return t->numel / runs->outer * (int64_t)dtype_size((DType)t->dtype);
+}
+
+/* Whole rows, tensor by tensor: many short runs of one are cheaper than few of each. */
+static void copy_rows(const Runs *runs, int64_t begin, int64_t end) {
+  char *to = runs->out;
   for (size_t i = 0; i < runs->list->length; i++) {
     const Tensor *t = list_tensor(runs->list, i);
-    if (t->numel == 0) continue;
-    int64_t bytes = t->numel / runs->outer * (int64_t)dtype_size((DType)t->dtype);
+    int64_t bytes = run_bytes(runs, t);
     const char *from = tensor_data(t);
-    char *to = runs->out + at;
-    for (int64_t k = begin; k < end; k++) memcpy(to + k * runs->outer_bytes, from + k * bytes, (size_t)bytes);
+    if (!bytes) continue;
+    for (int64_t k = begin; k < end; k++) memcpy(to + k * runs->bytes, from + k * bytes, (size_t)bytes);
+    to += bytes;
+  }
+}
+
+/* Bytes from `begin` to `end` of a row. */
+static void copy_part(const Runs *runs, int64_t row, int64_t begin, int64_t end) {
+  char *to = runs->out + row * runs->bytes;
+  int64_t at = 0;
+  for (size_t i = 0; i < runs->list->length && at < end; i++) {
+    const Tensor *t = list_tensor(runs->list, i);
+    int64_t bytes = run_bytes(runs, t);
+    int64_t low = begin > at ? begin : at, high = end < at + bytes ? end : at + bytes;
+    const char *from = tensor_data(t);
+    if (low < high) memcpy(to + low, from + row * bytes + (low - at), (size_t)(high - low));
     at += bytes;
   }
 }
 
+enum {
+  JOIN_LINE = 64,                     /* bytes: no line of the cache is written by two threads */
+  JOIN_GRAIN = (16 << 10) / JOIN_LINE /* lines; fewer are copied sooner than another thread comes */
+};
+
+static void copy_lines(void *argument, int64_t begin, int64_t end) {
+  const Runs *runs = argument;
+  int64_t total = runs->outer * runs->bytes;
+  begin *= JOIN_LINE;
+  end = end * JOIN_LINE < total ? end * JOIN_LINE : total;
+  int64_t row = begin / runs->bytes, last = end / runs->bytes;
+  int64_t from = begin % runs->bytes, to = end % runs->bytes;
+  if (row == last) {
+    copy_part(runs, row, from, to);
+    return;
+  }
+  if (from) copy_part(runs, row++, from, runs->bytes);
+  copy_rows(runs, row, last);
+  if (to) copy_part(runs, last, 0, to);
+}
+
 static void join_runs(Call *c, const List *list, Tensor *out, int64_t outer) {
-  Runs runs = {list, tensor_data(out), outer, 0};
   if (out->numel == 0) return;
   assert(out->numel % outer == 0);
-  runs.outer_bytes = out->numel / outer * (int64_t)dtype_size((DType)out->dtype);
-  int64_t grain = 65536 / runs.outer_bytes + 1;
-  parallel_for(c->exec->threads, outer, grain, copy_runs, &runs);
+  Runs runs = {list, tensor_data(out), outer, out->numel / outer * (int64_t)dtype_size((DType)out->dtype)};
+  int64_t lines = (outer * runs.bytes + JOIN_LINE - 1) / JOIN_LINE;
+  parallel_for(c->exec->threads, lines, JOIN_GRAIN, copy_lines, &runs);
 }
 
 static int64_t product(const int64_t *sizes, int64_t count) {
@@ -139,17 +176,14 @@ static int64_t product(const int64_t *sizes, int64_t count) {
   return result;
 }
 
-enum { LARGE_JOIN = 1 << 18 }; /* elements; from here on one tensor's copy is worth several threads */
-
 static Status kernel_cat(Call *c) {
   const List *list = call_list(c, 0);
   Tensor *out = call_out(c, 0);
   int64_t dim;
   if (out->numel == 0) return OK;
   TRY(dim_wrap(call_int(c, 1), out->ndim, &dim));
-  int64_t outer = product(out->sizes, dim);
-  if (has_plain_runs(list, out) && (outer > 1 || out->numel < LARGE_JOIN)) {
-    join_runs(c, list, out, outer);
+  if (has_plain_runs(list, out)) {
+    join_runs(c, list, out, product(out->sizes, dim));
     return OK;
   }
   int64_t at = 0;
