@@ -73,16 +73,6 @@ static inline float f32_exp(float x) {
   return exp_clamped(x);
 }
 
-/* exp where the result is a normal number, as its callers know: the exponent is added to the bits. Of NaN it makes
- * anything. */
-static inline float exp_normal(float x) {
-  float shifted = FMA(x, LOG2_E, ROUND_F);
-  float n = shifted - ROUND_F;
-  float r = FMA(n, -LN2_LO, FMA(n, -LN2_HI, x));
-  uint32_t exponent = (uint32_t)as_int(shifted) << 23;
-  return as_float((int32_t)((uint32_t)as_int(exp_core(r)) + exponent));
-}
-
 static inline float f32_exp2(float x) {
   x = x < -152.0f ? -152.0f : x;
   x = x > 129.0f ? 129.0f : x;
@@ -202,26 +192,41 @@ static inline float f32_sigmoid(float x) {
   return (x < 0.0f ? e : 1.0f) / (1.0f + e);
 }
 
+/* |x|, but at most `limit`; NaN stays NaN. By integers, in whose order NaN is made the least: compilers turn the choice
+ * between floats into two comparisons, and into a third in what is computed of it. */
+static inline float magnitude_below(float x, float limit) {
+  const int32_t turn = 0x7fffff; /* what takes the bits of the first NaN to the most negative integer */
+  int32_t bits = (int32_t)((uint32_t)(as_int(x) & 0x7fffffff) + (uint32_t)turn), most = as_int(limit) + turn;
+  return as_float((int32_t)((uint32_t)(bits < most ? bits : most) - (uint32_t)turn));
+}
+
+/* erf(t) = 1 - exp(-c h), where c is 2 / sqrt(pi) and h = -log(erfc(t)) / c = t + t^2 (c / 2 + ...), by one polynomial
+ * in all of its range (W. J. Cody, "Rational Chebyshev Approximations for the Error Function" (1969), computes erfc as
+ * an exponential, too, but for large t alone). 1 - exp(-c h) is computed as expm1 is: c h = n log(2) + c r, and with
+ * p = 1 - exp(-c r) it is 2^-n p + (1 - 2^-n). So where n = 0, and erf is small, it has the relative error of h and p.
+ * Both polynomials are minimax fits to the error of erf, to 2^-26 of it with their rounded coefficients; what is added
+ * to this is rounding, less than 2 ulp in all. */
 static inline float f32_erf(float x) {
-  float t = fabsf(x), z = x * x;
-  float small = 0x1.4e45b4p-14f; /* erf(x) / x - 1 in z for t <= 0.93 */
-  small = FMA(small, z, -0x1.a5ba98p-11f);
-  small = FMA(small, z, 0x1.54426ep-8f);
-  small = FMA(small, z, -0x1.b8008p-6f);
-  small = FMA(small, z, 0x1.ce2d6p-4f);
-  small = FMA(small, z, -0x1.81274p-2f);
-  small = FMA(small, z, 0x1.06eba8p-3f);
-  small = FMA(small, x, x);
-  t = t > 3.95f ? 3.95f : t;
-  float g = -0x1.989e46p-13f; /* -log(erfc(t)) for 0.92 <= t <= 3.95 */
-  g = FMA(g, t, 0x1.8d80cp-9f);
-  g = FMA(g, t, -0x1.6b7e8ep-6f);
-  g = FMA(g, t, 0x1.a95d2ap-4f);
-  g = FMA(g, t, 0x1.4648d2p-1f);
-  g = FMA(g, t, 0x1.20abdep+0f);
-  g = FMA(g, t, 0x1.b48764p-13f);
-  float large = copysignf(1.0f - exp_normal(-g), x);
-  return fabsf(x) > 0.925f ? large : small;
+  float t = magnitude_below(x, 3.93f), z = t * t; /* beyond it 1 - erf is below 2^-25 */
+  float even = 0x1.b91218p-14f, odd = -0x1.1685f8p-17f; /* (h - t) / z for t <= 3.93 */
+  even = FMA(even, z, 0x1.84f50cp-10f);
+  odd = FMA(odd, z, -0x1.27cb6cp-11f);
+  even = FMA(even, z, -0x1.1609bcp-6f);
+  odd = FMA(odd, z, -0x1.3834ap-13f);
+  even = FMA(even, z, 0x1.20dd6ep-1f);
+  odd = FMA(odd, z, 0x1.7513d2p-4f);
+  float h = FMA(z, FMA(odd, t, even), t);
+  float shifted = FMA(h, -0x1.a0be84p+0f, ROUND_BIASED(127)); /* -n = -h c / log(2) */
+  float r = FMA(shifted - ROUND_BIASED(127), 0x1.3a83a8p-1f, h);
+  float p = -0x1.73079ap-9f; /* (1 - exp(-c r)) / r - 1 for |c r| <= log(2) / 2 */
+  p = FMA(p, r, 0x1.f59fccp-7f);
+  p = FMA(p, r, -0x1.14b2f8p-4f);
+  p = FMA(p, r, 0x1.ea636ap-3f);
+  p = FMA(p, r, -0x1.45f3p-1f);
+  p = FMA(p, r, 0x1.06eba8p-3f);
+  p = FMA(p, r, r);
+  float scale = power_of_two(as_int(shifted));
+  return copysignf(FMA(scale, p, 1.0f - scale), x);
 }
 
 /* Beyond it sin and cos need a longer reduction. */
