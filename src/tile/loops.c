@@ -111,6 +111,9 @@ static double sigmoid_f64(double x) {
   double e = exp(-fabs(x));
   return (x < 0 ? e : 1) / (1 + e);
 }
+static double gelu_f64(double x) {
+  return 0.5 * x * (1 + erf(x * 0.7071067811865476));
+}
 
 /* clang-format off */
 #define SAME_NAME_UNARY(X) X(TAN, tan) X(ASIN, asin) X(ACOS, acos) X(ATAN, atan) X(SINH, sinh) X(COSH, cosh) \
@@ -126,6 +129,7 @@ SAME_NAME_UNARY(X)
 #define X(OP, name) UNARY(name##_f64_loop, double, name(x))
 DOUBLE_ONLY_UNARY(X)
 X(SIGMOID, sigmoid_f64)
+X(GELU, gelu_f64)
 #undef X
 #define X(OP, name) BINARY(name##_f32_loop, float, name##f(x, y)) BINARY(name##_f64_loop, double, name(x, y))
 SAME_NAME_BINARY(X)
@@ -157,7 +161,7 @@ const TileLoopTable tile_loops_libm = {
   SAME_NAME_UNARY(X)
 #undef X
 #define X(OP, name) [KERNEL_##OP] = {[TILE_F64] = name##_f64_loop},
-  DOUBLE_ONLY_UNARY(X) X(SIGMOID, sigmoid_f64)
+  DOUBLE_ONLY_UNARY(X) X(SIGMOID, sigmoid_f64) X(GELU, gelu_f64)
 #undef X
 #define REALS(OP, name) [KERNEL_##OP] = {[TILE_I64] = name##_i64_loop, [TILE_F32] = name##_f32_loop, \
   [TILE_F64] = name##_f64_loop}

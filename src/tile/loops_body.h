@@ -140,7 +140,7 @@ const TileLoops TILE_LOOPS = {
     ROW(SELECT, [TILE_BOOL] = bool_select, [TILE_I64] = i64_select, [TILE_F32] = f32_select, [TILE_F64] = f64_select),
     F32(EXP, exp), F32(EXP2, exp2), F32(EXPM1, expm1), F32(LOG, log), F32(LOG2, log2), F32(LOG10, log10),
     F32(LOG1P, log1p),
-    F32(TANH, tanh), F32(SIGMOID, sigmoid), F32(ERF, erf), F32(SIN, sin), F32(COS, cos), F32(POW, pow)
+    F32(TANH, tanh), F32(SIGMOID, sigmoid), F32(ERF, erf), F32(GELU, gelu), F32(SIN, sin), F32(COS, cos), F32(POW, pow)
   },
   .casts = {
     [TILE_BOOL] = {[TILE_I64] = bool_to_i64, [TILE_F32] = bool_to_f32, [TILE_F64] = bool_to_f64},

@@ -84,4 +84,5 @@ UNARY(f32_log_loop, float, float, f32_log(x))
 UNARY(f32_tanh_loop, float, float, f32_tanh(x))
 UNARY(f32_sigmoid_loop, float, float, f32_sigmoid(x))
 UNARY(f32_erf_loop, float, float, f32_erf(x))
+UNARY(f32_gelu_loop, float, float, f32_gelu(x))
 /* clang-format on */

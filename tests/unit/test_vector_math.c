@@ -82,6 +82,32 @@ static void functions_are_accurate(void **state) {
     }
 }
 
+/* The bits of what it is put together of: so it may stand for that in one program and not in another. */
+static void gelu_is_its_formula(void **state) {
+  (void)state;
+  static float x[BLOCK], got[BLOCK], half[BLOCK], normal[BLOCK], numbers[3][BLOCK];
+  const float constants[] = {0.5f, 1, 0.7071067811865476f};
+  for (int i = 0; i < 3 * BLOCK; i++) numbers[i / BLOCK][i % BLOCK] = constants[i / BLOCK];
+  for (size_t table = 0; table < table_count; table++) {
+    const TileLoopTable *loops = tables[table];
+    for (uint64_t bits = 0; bits < 1ull << 32; bits += sample_step() * BLOCK) {
+      for (int i = 0; i < BLOCK; i++) {
+        uint32_t pattern = (uint32_t)(bits + (uint64_t)i * sample_step());
+        memcpy(&x[i], &pattern, sizeof pattern);
+      }
+      (*loops)[KERNEL_GELU][TILE_F32](BLOCK, got, x, NULL, NULL);
+      (*loops)[KERNEL_MUL][TILE_F32](BLOCK, normal, x, numbers[2], NULL);
+      (*loops)[KERNEL_ERF][TILE_F32](BLOCK, normal, normal, NULL, NULL);
+      (*loops)[KERNEL_ADD][TILE_F32](BLOCK, normal, numbers[1], normal, NULL);
+      (*loops)[KERNEL_MUL][TILE_F32](BLOCK, half, numbers[0], x, NULL);
+      (*loops)[KERNEL_MUL][TILE_F32](BLOCK, half, half, normal, NULL);
+      for (int i = 0; i < BLOCK; i++)
+        if (isnan(half[i]) ? !isnan(got[i]) : memcmp(&half[i], &got[i], sizeof *got) != 0)
+          fail_msg("gelu(%a) = %a, not %a", (double)x[i], (double)got[i], (double)half[i]);
+    }
+  }
+}
+
 static void powers_are_accurate(void **state) {
   (void)state;
   static const float edges[] = {0, -0.0f,  1,     -1,       2,         -2,  0.5f,        -0.5f,
@@ -187,9 +213,12 @@ static void sums_have_the_same_bits_in_every_form(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(functions_are_accurate),     cmocka_unit_test(powers_are_accurate),
-      cmocka_unit_test(position_does_not_matter),   cmocka_unit_test(halves_convert_both_ways),
-      cmocka_unit_test(softmax_lines_are_accurate), cmocka_unit_test(sums_have_the_same_bits_in_every_form)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(functions_are_accurate),
+                                     cmocka_unit_test(gelu_is_its_formula),
+                                     cmocka_unit_test(powers_are_accurate),
+                                     cmocka_unit_test(position_does_not_matter),
+                                     cmocka_unit_test(halves_convert_both_ways),
+                                     cmocka_unit_test(softmax_lines_are_accurate),
+                                     cmocka_unit_test(sums_have_the_same_bits_in_every_form)};
   return cmocka_run_group_tests(tests, find_tables, NULL);
 }

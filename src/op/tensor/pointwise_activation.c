@@ -9,7 +9,7 @@
 /* As sums of the rows' formulas: x * Phi(x) and its derivative. */
 #define GELU                                                                                                       \
   "0.5 * self * (1 + tanh(0.7978845608028654 * (self + 0.044715 * self * self * self))) if approximate == 'tanh' " \
-  "else 0.5 * self * (1 + erf(self * 0.7071067811865476))"
+  "else gelu(self)"
 #define GELU_BACKWARD                                                                                                  \
   "s = self * self; t = tanh(0.7978845608028654 * (self + 0.044715 * s * self)); "                                     \
   "grad_output * (0.5 * (1 + t) + 0.5 * self * (1 - t * t) * 0.7978845608028654 * (1 + 0.134145 * s)) if approximate " \
