@@ -207,7 +207,7 @@ static inline float magnitude_below(float x, float limit) {
  * Both polynomials are minimax fits to the error of erf, to 2^-26 of it with their rounded coefficients; what is added
  * to this is rounding, less than 2 ulp in all. */
 static inline float f32_erf(float x) {
-  float t = magnitude_below(x, 3.93f), z = t * t; /* beyond it 1 - erf is below 2^-25 */
+  float t = magnitude_below(x, 3.93f), z = t * t;       /* beyond it 1 - erf is below 2^-25 */
   float even = 0x1.b91218p-14f, odd = -0x1.1685f8p-17f; /* (h - t) / z for t <= 3.93 */
   even = FMA(even, z, 0x1.84f50cp-10f);
   odd = FMA(odd, z, -0x1.27cb6cp-11f);
