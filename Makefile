@@ -87,7 +87,7 @@ fuzz: setup-tests
 	@sh scripts/fuzz.sh
 
 size: all
-	@strip -o build/libwick.stripped.so build/release/libwick.so && stat -c '%s bytes, libwick.so stripped' build/libwick.stripped.so
+	@sh scripts/size.sh build/release/libwick.so
 
 lint: setup-tests
 	@python3 scripts/check_layers.py src

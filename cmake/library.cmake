@@ -18,6 +18,19 @@ target_include_directories(wick_shared INTERFACE $<BUILD_INTERFACE:${PROJECT_SOU
 target_link_options(wick_shared PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/wick.map)
 add_library(wick::wick_shared ALIAS wick_shared)
 add_library(wick::wick ALIAS wick_shared)
+# Rows are full of addresses: their relocations take a thirtieth of the place packed, which glibc reads since 2.36.
+include(CheckCSourceCompiles)
+set(CMAKE_REQUIRED_LINK_OPTIONS -Wl,-z,pack-relative-relocs)
+check_c_source_compiles("
+#include <features.h>
+#if !defined(__GLIBC__) || !__GLIBC_PREREQ(2, 36)
+#error
+#endif
+int main(void) { return 0; }" WICK_HAS_PACKED_RELOCATIONS)
+unset(CMAKE_REQUIRED_LINK_OPTIONS)
+if(WICK_HAS_PACKED_RELOCATIONS)
+  target_link_options(wick_shared PRIVATE -Wl,-z,pack-relative-relocs)
+endif()
 # Its threads may be at work when a program closes it.
 target_link_options(wick_shared PRIVATE -Wl,-z,nodelete)
 

@@ -15,6 +15,6 @@ wick_variant(neon "aarch64|arm64|ARM64")
 # Where there is a faster form for nearly all processors these are small rather than fast.
 set_source_files_properties(src/compute/attention/attention_portable.c src/compute/gemm/gemm_portable.c
   src/tile/loops_portable.c
-  PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O2>")
+  PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-Os>")
 # Its vectors are written out: what -O2 adds to them are copies of loops, twice the size.
 set_source_files_properties(src/compute/conv/flat_tile_portable.c PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-Os>")

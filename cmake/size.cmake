@@ -1,12 +1,23 @@
-# Release builds inline and unroll where time is spent: engines, kernels of groups, tensors, the interpreter. The rest is
-# compiled for less memory: -O3 there makes the library an eighth larger and nothing measurably faster.
+# Release builds inline and unroll where time is spent: engines, kernels of groups, tensors, calls, the interpreter. The
+# rest is compiled for less memory: -O3 there makes the library a tenth larger and nothing measurably faster.
 function(wick_compile_for options)
   foreach(folder ${ARGN})
     file(GLOB sources CONFIGURE_DEPENDS src/${folder}/*.c src/${folder}/*/*.c)
     set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS "$<$<CONFIG:Release>:${options}>")
   endforeach()
 endfunction()
-# read once, when a program is loaded; with less inlining gcc's flow warning sees paths that are not there
-wick_compile_for("-Os;-Wno-maybe-uninitialized" frontend serial module schema)
+function(wick_compile_files_for options)
+  set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS "$<$<CONFIG:Release>:${options}>")
+endfunction()
+# read once, when a program is loaded
+wick_compile_for("-Os" frontend serial module schema report trace)
 # graphs, and operators, whose loops are still vectorized as by -O3
-wick_compile_for("-O2;-ftree-vectorize;-fvect-cost-model=dynamic" ir pass syntax type autodiff op)
+set(vectorized -O2 -ftree-vectorize -fvect-cost-model=dynamic)
+wick_compile_for("${vectorized}" ir pass syntax type autodiff op api executor fuse ivalue)
+# no gaps before functions and where jumps lead, only before loops
+wick_compile_for("-fno-align-functions;-fno-align-jumps;-fno-align-labels" ir pass syntax type autodiff api executor fuse op)
+# with less inlining gcc's flow warning sees paths that are not there
+wick_compile_for("-Wno-maybe-uninitialized" frontend serial module schema report trace api)
+# kernels are made once; the loops over blocks are many, one for each operation and type
+wick_compile_files_for("-Os" src/tile/formula.c src/tile/kernel_ir.c src/tile/program.c)
+wick_compile_files_for("${vectorized}" src/tile/loops_avx2.c src/tile/loops_complex.c src/tile/special.c)

@@ -47,6 +47,11 @@ if(NOT WICK_SANITIZE)
 endif()
 add_test(NAME unload COMMAND unload $<TARGET_FILE:wick_shared> ${wick_inside})
 set_tests_properties(unload PROPERTIES TIMEOUT 60)
+# as gcc compiles it for x86-64, with relocations packed: cmake/size.cmake
+if(CMAKE_BUILD_TYPE STREQUAL "Release" AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND CMAKE_C_COMPILER_ID STREQUAL "GNU"
+   AND WICK_HAS_PACKED_RELOCATIONS)
+  add_test(NAME library_size COMMAND sh ${PROJECT_SOURCE_DIR}/scripts/size.sh $<TARGET_FILE:wick_shared>)
+endif()
 
 add_executable(example_resolver ${CMAKE_SOURCE_DIR}/examples/resolver.c)
 target_link_libraries(example_resolver PRIVATE wick_static wick_flags)

@@ -70,7 +70,8 @@ typedef struct QuantizedForm {
 enum { CONV_ANY_DIMS = 4 }; /* OpRow.conv_dims: those of the weight */
 
 /* A row. Text fields are C literals. Exactly one of kernel, lower, body and factory says how it runs (with lower the
- * tile interpreter does, shape defaults to shape_pointwise). */
+ * tile interpreter does, shape defaults to shape_pointwise). There are thousands: small members stand together, at the
+ * end. */
 typedef struct OpRow {
   const char *schema;
   Kernel *kernel;
@@ -86,7 +87,6 @@ typedef struct OpRow {
   const char *graph_grad; /* that of graphs, where it is a simpler one: the same values, laid out otherwise */
   const char *body;       /* TorchScript statements: the body of the function; the parameter names are the schema's */
   struct OpFactory *factory;
-  uint32_t flags;
   /* Where PyTorch's names do not follow the rule (see call/derive.h): the overload of the in-place form; that of the
    * out form, and behind ": " its arguments, separated by blanks. A row with `out` has an out form without OP_OUT too. */
   const char *inplace, *out;
@@ -94,23 +94,24 @@ typedef struct OpRow {
    * whose first it gives, by which gradients of graphs go. */
   const char *same_as;
   FlopFunction *flops; /* NULL: not known */
-  OpCast cast;
   /* "elu_cpu: floating": what PyTorch's refusals call the operator, then the kinds of dtypes it takes, separated by
    * blanks: bool, integral (uint8, int8 to int64), int64, floating (float16 to float64, bfloat16), complex. The dtype
    * that is looked at is the one a formula computes in; of other rows that of the first argument, or, where `promoted`
    * stands among the kinds, the one that tensors and `promote` promote to. NULL: any that the kernel or formula does. */
   const char *dtypes;
-  uint8_t line;        /* LineFunction (tile/line.h) that it is along the last dimension; 0: none */
   const char *promote; /* Scalar parameters that take part in type promotion, separated by blanks; NULL: "self other" */
-  /* Archives before this version meant something else by the name (in one overload's row, for all of tensors), or had
-   * fewer arguments. "0_3": what they meant is the function NAME_0_3 of prelude/upgraders.py; NULL: what it means by
-   * default today. */
-  uint8_t since;
+  /* Archives before version `since` meant something else by the name (in one overload's row, for all of tensors), or
+   * had fewer arguments. "0_3": what they meant is the function NAME_0_3 of prelude/upgraders.py; NULL: what it means
+   * by default today. */
   const char *upgrader;
   const char *blocked; /* the overload, of its own and those derived, that programs can't name, as in PyTorch */
   const QuantizedForm *quantizes;
+  float clamp[2]; /* where the first is the lesser: it only limits elements to them */
+  uint32_t flags;
+  uint8_t cast; /* OpCast */
+  uint8_t line; /* LineFunction (tile/line.h) that it is along the last dimension; 0: none */
+  uint8_t since;
   uint8_t conv_dims; /* a convolution over so many dimensions, or CONV_ANY_DIMS, of (input, weight, bias, ...) */
-  double clamp[2];   /* where the first is the lesser: it only limits elements to them */
 } OpRow;
 /* node -> operation with state (vararg primitives, user compilers); Node is ir's. */
 typedef struct OpFactory {
