@@ -14,7 +14,7 @@
  *   compute/conv/flat_planes.h          the planes they read
  *   compute/conv/flat_winograd.h        3x3 ones with fewer products
  *   compute/conv/flat_tile.h            their inner loops; flat_tile_body.h, flat_tile_four.h, flat_winograd_body.h,
- *                                       flat_lanes_body.h, flat_direct_body.h, flat_dots_body.h
+ *                                       flat_lanes_body.h, flat_direct_body.h, flat_dots_body.h, flat_exp_body.h
  *   compute/conv/conv_epilogue.h        what happens to results in registers
  *   compute/pool/pool_plane.h           pooling of float32 planes
  *   compute/pool/pool_indices.h         the greatest of windows, and where it was

@@ -118,4 +118,5 @@ static inline __attribute__((always_inline)) void transpose(V *x) {
     x[i + 4] = _mm256_permute2f128_ps(u[i], u[i + 4], 0x31);
   }
 }
+#include "compute/conv/flat_exp_body.h"
 #include "compute/conv/flat_tile_body.h"

@@ -6,7 +6,6 @@
 typedef __m512 V;
 typedef __mmask16 Mask;
 enum { LANES = 16, STEP = 8, TALL = 8, PATCH = 14 };
-#define FUSED 1
 #define VECTORS 3
 #define DOT_TALL 8
 #define KERNELS flat_kernels_avx512
@@ -52,9 +51,21 @@ static inline V greater(V x, V y) {
   __mmask16 takes = _mm512_cmp_ps_mask(x, y, _CMP_GT_OQ) | _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
   return _mm512_mask_blend_ps(takes, y, x);
 }
-/* The low bits of each lane in the place of an exponent. */
-static inline V exponents(V x) {
-  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_castps_si512(x), 23));
+/* 1 + e^-x. With n the nearest integer to -x 16 / ln 2, e^-x is 2^(n / 16) times a cubic minimax fit to e^r for
+ * |r| <= ln(2)/32. The power is one of 16 in a register, whose exponents are less by n / 16 of their own, plus n / 16
+ * in the place of an exponent. Infinite for x below -88.71: what is divided by it is 0 there, and NaN for -infinity. */
+static inline __attribute__((always_inline)) V one_and_exp_minus(V x) {
+  static const uint32_t powers[LANES] = {0x3f800000, 0x3f7daac3, 0x3f7b95c2, 0x3f79c3d3, 0x3f7837f0, 0x3f76f532,
+                                         0x3f75fed7, 0x3f75583f, 0x3f7504f3, 0x3f7508a4, 0x3f75672a, 0x3f76248c,
+                                         0x3f7744fd, 0x3f78ccdf, 0x3f7ac0c7, 0x3f7d257d};
+  const float round = 0x1.8p23f, sixteenths = 0x1.715476p+4f, ln2_hi = 0x1.62e4p-5f, ln2_lo = 0x1.7f7d1cp-24f;
+  V t = clamp(x, splat(-88.74F), splat(87));
+  V shifted = _mm512_fnmadd_ps(t, splat(sixteenths), splat(round)), n = minus(shifted, splat(round));
+  __m512i bits = _mm512_castps_si512(shifted), power = _mm512_permutexvar_epi32(bits, _mm512_loadu_si512(powers));
+  power = _mm512_add_epi32(power, _mm512_slli_epi32(bits, 19));
+  V r = _mm512_fnmadd_ps(n, splat(ln2_lo), _mm512_fnmsub_ps(n, splat(ln2_hi), t));
+  V p = multiply_add(multiply_add(multiply_add(splat(0.16667F), r, splat(0.5000162F)), r, splat(1)), r, splat(1));
+  return multiply_add(_mm512_castsi512_ps(power), p, splat(1));
 }
 /* x[0] y[0] x[1] y[1] ... */
 static inline void interleave(V x, V y, V *low, V *high) {

@@ -1,11 +1,11 @@
 /* The loops of flat convolution over one type of vectors. Before it stand: V, LANES, VECTORS (in a tile's width), STEP
  * (rows at a time), TALL (rows of a plane at a time), PATCH (positions of a product), DOT_TALL (rows of a block of
  * products of lines, 4 or 8), Mask and mask_of, load, load_masked, store, store_masked, splat, arithmetic by name,
- * evens, exponents, interleave, deinterleave, transpose (LANES vectors, in place), FUSED, KERNELS, the table's name,
- * and DIRECT where flat_direct_body.h can be had. */
+ * evens, interleave, deinterleave, transpose (LANES vectors, in place), one_and_exp_minus (flat_exp_body.h), KERNELS,
+ * the table's name, and DIRECT where flat_direct_body.h can be had. */
 #include <assert.h>
-
-#include "tile/vector_math_body.h"
+#include <math.h>
+#include <string.h>
 
 #define UNROLLED _Pragma("GCC unroll 8")
 #define UNROLLED_LANES _Pragma("GCC unroll 16")
@@ -24,21 +24,6 @@
   } while (0)
 
 /* ---- epilogues ---- */
-
-/* 1 + e^-x, with f32_exp's polynomial. Infinite already from 2^127.5 on, so that what is divided by it is 0 for x below
- * -88.4, and NaN for -infinity. */
-static inline __attribute__((always_inline)) V one_and_exp_minus(V x) {
-  const float round = ROUND_BIASED(127);
-  V t = clamp(minus(splat(0), x), splat(-87), splat(89));
-  V shifted = multiply_add(t, splat(LOG2_E), splat(round)), n = minus(shifted, splat(round));
-  V r = multiply_add(n, splat(-LN2_LO), multiply_add(n, splat(-LN2_HI), t));
-  V q = multiply_add(splat(EXP_6), r, splat(EXP_5));
-  q = multiply_add(q, r, splat(EXP_4));
-  q = multiply_add(q, r, splat(EXP_3));
-  q = multiply_add(q, r, splat(EXP_2));
-  V p = multiply_add(multiply_add(q, r, splat(1)), r, splat(1));
-  return multiply_add(p, exponents(shifted), splat(1));
-}
 
 /* What takes more registers than a tile leaves: done to lines that were just written. */
 static inline __attribute__((always_inline)) V activate_late(bool is_silu, V x) {

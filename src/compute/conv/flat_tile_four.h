@@ -82,3 +82,5 @@ static inline V evens(const float *p, int n) {
   for (int i = 0; i < n; i++) x[i] = p[2 * i];
   return x;
 }
+
+#include "compute/conv/flat_exp_body.h"
