@@ -57,8 +57,8 @@ void dead_code_elimination(Graph *graph);
 /* matmul or bmm, mul, add and masked_fill of masks, softmax and the product with values are one wick::attention. For
  * plans: archives never hold it. */
 void fuse_attention(Graph *graph);
-/* aten::conv2d, batch_norm with stored statistics, the sum with a tensor and relu, hardtanh, hardswish, silu, ... are
- * one wick::convolution_norm. For plans: archives never hold it. */
+/* The product with a gate, aten::conv2d, batch_norm with stored statistics, the sum with a tensor and relu, hardtanh,
+ * hardswish, silu, ... are one wick::convolution_norm. For plans: archives never hold it. */
 void fuse_convolution(Graph *graph);
 /* Bodies of called functions and methods in place of the calls, and of the calls in those. What recurses, is not
  * compiled or would make the graph too large stays a call. */

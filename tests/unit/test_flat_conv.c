@@ -28,7 +28,7 @@ static float *numbers(int64_t n) {
 
 typedef struct Case {
   ConvParams p;
-  float *input, *weight, *scale, *shift, *add;
+  float *input, *weight, *scale, *shift, *add, *gate;
   ConvEpilogue epilogue;
   int64_t results;
 } Case;
@@ -50,9 +50,11 @@ static void set_case(Case *c, const ConvParams *p) {
   c->scale = numbers(p->out_channels);
   c->shift = numbers(p->out_channels);
   c->add = numbers(c->results);
+  c->gate = numbers(p->batch * p->in_channels);
 }
 static void free_case(Case *c) {
   mem_free(c->input), mem_free(c->weight), mem_free(c->scale), mem_free(c->shift), mem_free(c->add);
+  mem_free(c->gate);
 }
 
 /* One result by its definition. */
@@ -70,7 +72,9 @@ static double sum_at(const Case *c, int64_t n, int64_t channel, const int64_t *a
                   x2 = at[2] * p->stride[2] - p->padding[2] + k2 * p->dilation[2];
           if (x0 < 0 || x0 >= p->in[0] || x1 < 0 || x1 >= p->in[1] || x2 < 0 || x2 >= p->in[2]) continue;
           int64_t plane = n * p->in_channels + group * inputs + i;
-          sum += (double)*w * (double)c->input[((plane * p->in[0] + x0) * p->in[1] + x1) * p->in[2] + x2];
+          float x = c->input[((plane * p->in[0] + x0) * p->in[1] + x1) * p->in[2] + x2];
+          if (c->epilogue.gate) x *= c->epilogue.gate[plane];
+          sum += (double)*w * (double)x;
         }
   return sum;
 }
@@ -288,6 +292,34 @@ static void test_epilogues(void **state) {
                                 .high = i % 7 ? 2 : INFINITY};
     run_case(&c);
     run_product(&c);
+    free_case(&c);
+  }
+}
+
+/* Inputs times a number for each plane: few and many channels, several blocks of tiles, several images. */
+static void test_gated_inputs(void **state) {
+  (void)state;
+  static const int64_t channels[] = {3, 40, 257, 700};
+  for (int i = 0; i < 48; i++) {
+    int64_t height = pick(1, i % 5 ? 12 : 60), width = pick(height < 5 ? 5 : 1, i % 5 ? 14 : 60);
+    ConvParams p = plain(channels[i % 4], pick(1, 50), height, width, 1, 1, 0);
+    p.batch = 1 + i % 3;
+    Case c;
+    set_case(&c, &p);
+    c.epilogue = (ConvEpilogue){.scale = i & 1 ? c.scale : NULL, .add = i & 2 ? c.add : NULL, .gate = c.gate};
+    assert_true(conv_takes_gate(&c.p));
+    run_case(&c);
+    run_product(&c);
+    free_case(&c);
+  }
+  ConvParams dot = plain(40, 8, 2, 2, 1, 1, 0), three = plain(40, 8, 9, 9, 3, 1, 1),
+             groups = plain(40, 8, 9, 9, 1, 1, 0), step = plain(40, 8, 9, 9, 1, 2, 0);
+  groups.groups = 2;
+  const ConvParams *const others[] = {&dot, &three, &groups, &step};
+  for (int i = 0; i < 4; i++) {
+    Case c;
+    set_case(&c, others[i]);
+    assert_false(conv_takes_gate(&c.p));
     free_case(&c);
   }
 }
@@ -610,7 +642,7 @@ int main(void) {
       cmocka_unit_test(test_products),     cmocka_unit_test(test_nan),           cmocka_unit_test(test_random),
       cmocka_unit_test(test_empty_planes), cmocka_unit_test(test_winograd),      cmocka_unit_test(test_winograd_errors),
       cmocka_unit_test(test_gates),        cmocka_unit_test(test_infinity),      cmocka_unit_test(test_depthwise),
-      cmocka_unit_test(test_maximum),
+      cmocka_unit_test(test_maximum),      cmocka_unit_test(test_gated_inputs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,6 +70,33 @@ static const char program[] =
     "    j = torch.cat([c, d], 1)\n"
     "    j.mul_(2)\n"
     "    return j[:, 3:20]\n"
+    "def gate_first(x, w, b, y, v):\n"
+    "    k = w[:, :, :1, :1].contiguous()\n"
+    "    g = torch.sigmoid(torch.conv2d(v.expand(1, 16).reshape(1, 16, 1, 1), k, b))\n"
+    "    return torch.relu(torch.conv2d(g * x, k, b) + y)\n"
+    "def gate_second(x, w, b, y, v):\n"
+    "    k = w[:, :, :1, :1].contiguous()\n"
+    "    g = torch.nn.functional.hardsigmoid(torch.conv2d(v.expand(1, 16).reshape(1, 16, 1, 1), k, b))\n"
+    "    return torch.conv2d(x * g, k, b)\n"
+    "def gate_of_three(x, w, b, y, v):\n"
+    "    k = w[:, :, :1, :1].contiguous()\n"
+    "    g = torch.sigmoid(torch.conv2d(v.expand(1, 16).reshape(1, 16, 1, 1), k, b))\n"
+    "    return torch.conv2d(x * g, w, b, [1, 1], [1, 1], [1, 1], 1)\n"
+    "def gate_of_places(x, w, b, y, v):\n"
+    "    k = w[:, :, :1, :1].contiguous()\n"
+    "    g = torch.sigmoid(torch.conv2d(y, k[:1], None))\n"
+    "    return torch.conv2d(x * g, k, b)\n"
+    "def gate_is_written(x, w, b, y, v):\n"
+    "    k = w[:, :, :1, :1].contiguous()\n"
+    "    g = torch.sigmoid(torch.conv2d(v.expand(1, 16).reshape(1, 16, 1, 1), k, b))\n"
+    "    z = g * x\n"
+    "    g.mul_(2)\n"
+    "    return torch.conv2d(z, k, b) + g\n"
+    "def gate_used_twice(x, w, b, y, v):\n"
+    "    k = w[:, :, :1, :1].contiguous()\n"
+    "    g = torch.sigmoid(torch.conv2d(v.expand(1, 16).reshape(1, 16, 1, 1), k, b))\n"
+    "    z = g * x\n"
+    "    return torch.conv2d(z, k, b) + z\n"
     "def plain(n: int):\n"
     "    torch.manual_seed(n)\n"
     "    return [torch.randn([1, 16, 9, 11]), torch.randn([16, 16, 3, 3]), torch.randn([16]),\n"
@@ -106,6 +133,11 @@ static const char *const names[] = {"end_relu",           "end_relu6",      "end
                                     "end_sigmoid",        "end_silu",       "norm_sum_relu",     "sum_in_place",
                                     "sum_second",         "sum_is_written", "input_is_written",  "used_twice",
                                     "sum_written_behind", "joined",         "joined_and_written"};
+static const char *const names[] = {"end_relu",           "end_relu6",       "end_hardswish",    "end_hardsigmoid",
+                                    "end_sigmoid",        "end_silu",        "norm_sum_relu",    "sum_in_place",
+                                    "sum_second",         "sum_is_written",  "input_is_written", "used_twice",
+                                    "sum_written_behind", "gate_first",      "gate_second",      "gate_of_three",
+                                    "gate_of_places",     "gate_is_written", "gate_used_twice"};
 
 static wick_module *module;
 

@@ -50,6 +50,8 @@ static Tensor *convolve(Tensor *x, int64_t channels, Tensor *beside, int64_t pla
                      ivalue_float(0),
                      ivalue_float(0),
                      ivalue_int(2),
+                     none,
+                     ivalue_bool(false),
                      beside ? ivalue_tensor(beside) : none,
                      ivalue_int(place),
                      ivalue_int(room)};

@@ -26,6 +26,8 @@ double conv_flops(const Call *call);            /* a FlopFunction; the arguments
 /* out, input, weight dense and row-major, of float32 or float64; bias of out_channels or NULL. */
 Status conv_forward_portable(Exec *exec, const ConvParams *p, DType dtype, const void *input, const void *weight,
                              const void *bias, void *out) MUST_CHECK;
+/* Whether conv_forward can multiply the input by a gate (ConvEpilogue): 1x1 kernels on planes of some positions. */
+bool conv_takes_gate(const ConvParams *p);
 /* float32 by whichever way is fastest; input, weight and out dense and row-major, out not empty. */
 Status conv_forward(Exec *exec, const ConvParams *p, const Tensor *input, const Tensor *weight,
                     const ConvEpilogue *epilogue, Tensor *out) MUST_CHECK;

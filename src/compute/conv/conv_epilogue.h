@@ -1,5 +1,5 @@
 /* What happens to a convolution's results while they are in registers or cache: result * scale[channel] +
- * shift[channel] + add, each if not NULL, and an activation. NaN stays NaN. */
+ * shift[channel] + add, each if not NULL, and an activation. NaN stays NaN. And to its input, where conv_takes_gate. */
 #pragma once
 
 #include "base/base.h"
@@ -25,7 +25,8 @@ ConvActivation conv_activation_find(Str name);
 
 typedef struct ConvEpilogue {
   const float *scale, *shift;
-  const float *add; /* of the results' sizes, row-major */
+  const float *add;  /* of the results' sizes, row-major */
+  const float *gate; /* [image][input channel]: what the input's planes are multiplied by; NULL: nothing */
   ConvActivation activation;
   float low, high;
 } ConvEpilogue;

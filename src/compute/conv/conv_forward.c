@@ -1,4 +1,6 @@
 /* Which engine does a convolution of float32. */
+#include <assert.h>
+
 #include "compute/conv/conv_backward.h"
 #include "compute/conv/conv_weights.h"
 #include "compute/conv/flat_product.h"
@@ -54,8 +56,13 @@ static void finish_planes(const ConvParams *p, const ConvEpilogue *e, float *out
   }
 }
 
+bool conv_takes_gate(const ConvParams *p) {
+  return conv_is_product(p) && p->groups == 1 && p->out[0] * p->out[1] * p->out[2] > FLAT_COLUMNS && flat_conv_takes(p);
+}
+
 Status conv_forward(Exec *exec, const ConvParams *p, const Tensor *input, const Tensor *weight,
                     const ConvEpilogue *epilogue, Tensor *out) {
+  assert(!epilogue->gate || conv_takes_gate(p));
   if (conv_is_depthwise(p) && flat_conv_takes(p))
     return conv_depthwise(exec, p, tensor_data(input), tensor_data(weight), epilogue, tensor_data(out));
   int side = flat_winograd_side(p, flat_kernels());

@@ -29,6 +29,7 @@ typedef struct FlatConv {
   FlatPlanes planes;
   /* of the image at hand */
   const float *input;
+  const float *gate; /* of its planes; NULL: nothing. Only of one group, and where runs are of the input as it lies */
   const float *add;
   float *out;
   /* of a group */
@@ -173,17 +174,34 @@ static void write_rows(const FlatConv *c, int64_t channel, const FlatTile *t, in
   }
 }
 
+/* Where tiles read: the first channel, from position `first` of its plane on, and how far channels are apart. */
+typedef struct Source {
+  const float *input;
+  int64_t first, channel_stride;
+} Source;
+
+/* The inputs of tiles [first, end) as they lie or, times the gate, in room for them. */
+static Source source_of(const FlatConv *c, int64_t group, int64_t first, int64_t end, float *room) {
+  const float *input = c->input + group * c->inputs * c->planes.channel_stride;
+  if (!c->gate) return (Source){input, 0, c->planes.channel_stride};
+  assert(c->planes.tap_count == 1 && !c->is_gapped && !c->row_tiles && c->p->groups == 1);
+  Place last = place_of(c, end - 1);
+  int64_t at = place_of(c, first).input, n = last.input + last.width - at;
+  c->kernels->lay_gated(input + at, c->planes.channel_stride, c->inputs, n, c->gate, room);
+  return (Source){room, at, n};
+}
+
 /* Tiles [first, end) of the panels [panel, panel_end), whose sums wait together. A panel's weights stay in L1 for all
  * tiles, and results are written in long runs. */
 static void run_tiles(const FlatConv *c, int64_t group, int64_t panel, int64_t panel_end, int64_t first, int64_t end,
-                      float *scratch) {
+                      Source source, float *scratch) {
   int64_t size = c->p->out[0] * c->p->out[1] * c->p->out[2];
   for (int64_t channel = 0; channel < c->inputs; channel += c->block) {
     int64_t channels = c->inputs - channel < c->block ? c->inputs - channel : c->block;
-    const float *input = c->input + (group * c->inputs + channel) * c->planes.channel_stride;
     for (int64_t k = panel; k < panel_end; k++) {
       FlatTile t = tile_of(c, group, k);
       int64_t out_channel = group * c->outputs + k * FLAT_ROWS;
+      t.channel_stride = source.channel_stride;
       t.weights = c->weight + (group * c->panels + k) * c->panel_floats + channel * t.tap_count * FLAT_ROWS;
       t.channels = channels;
       t.accumulate = channel > 0;
@@ -193,7 +211,7 @@ static void run_tiles(const FlatConv *c, int64_t group, int64_t panel, int64_t p
       for (int64_t tile = first; tile < end && !exec_is_over(c->exec); tile++) {
         Place place = place_of(c, tile);
         int64_t waiting = channels == c->inputs ? 0 : (tile - first) * c->beside + k - panel;
-        t.input = input + place.input;
+        t.input = source.input + channel * source.channel_stride + place.input - source.first;
         t.width = place.width;
         t.out = c->is_gapped ? scratch + waiting * FLAT_ROWS * c->width : c->out + out_channel * size + place.out;
         t.add = c->add ? c->add + out_channel * size + place.out : NULL;
@@ -211,10 +229,14 @@ static void run_units(void *argument, int64_t begin, int64_t end) {
   if (c->beside == 1) together = c->tiles;
   if (c->block < c->inputs && together > BLOCK_BYTES / (c->beside * (int64_t)tile_bytes))
     together = BLOCK_BYTES / (c->beside * (int64_t)tile_bytes);
+  if (c->gate && together > INPUT_BYTES / (c->inputs * c->width * 4))
+    together = INPUT_BYTES / (c->inputs * c->width * 4);
   if (together < 1) together = 1;
-  size_t bytes = tile_bytes * (size_t)(c->block < c->inputs ? together * c->beside : 1);
-  float *scratch = c->is_gapped ? cache_alloc(bytes) : NULL;
-  if (c->is_gapped && !scratch) {
+  /* sums of gapped tiles or, as gated ones are not gapped, their inputs */
+  size_t bytes = c->gate ? (size_t)(c->inputs * together * c->width) * sizeof(float)
+                         : tile_bytes * (size_t)(c->block < c->inputs ? together * c->beside : 1);
+  float *scratch = c->is_gapped || c->gate ? cache_alloc(bytes) : NULL;
+  if ((c->is_gapped || c->gate) && !scratch) {
     atomic_store(&c->failed, true);
     return;
   }
@@ -223,8 +245,9 @@ static void run_units(void *argument, int64_t begin, int64_t end) {
     int64_t n = c->tiles - tile < end - begin ? c->tiles - tile : end - begin;
     if (n > together) n = together;
     int64_t panel = chunk * c->chunk, panel_end = panel + c->chunk < c->panels ? panel + c->chunk : c->panels;
+    Source source = source_of(c, group, tile, tile + n, scratch);
     for (int64_t k = panel; k < panel_end; k += c->beside)
-      run_tiles(c, group, k, k + c->beside < panel_end ? k + c->beside : panel_end, tile, tile + n, scratch);
+      run_tiles(c, group, k, k + c->beside < panel_end ? k + c->beside : panel_end, tile, tile + n, source, scratch);
     begin += n;
   }
   if (scratch) cache_free(scratch, bytes);
@@ -279,6 +302,7 @@ static void run_range(FlatConv *c, const Images *images, int threads, int64_t be
     const float *input = images->input + n * images->in;
     c->input = laid ? laid : input;
     c->out = images->out + n * images->results;
+    c->gate = c->epilogue->gate ? c->epilogue->gate + n * c->p->in_channels : NULL;
     c->add = c->epilogue->add ? c->epilogue->add + n * images->results : NULL;
     if (laid) flat_planes_lay(&c->planes, c->kernels, threads, c->p, input, laid);
     run_image(c, threads);

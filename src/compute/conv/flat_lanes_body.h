@@ -128,10 +128,11 @@ static void product(int vectors, int places, int64_t depth, const float *patches
     product_of(1, PATCH / 2, depth, patches, weights, accumulate, next, out);
 }
 
-static void put_runs(const float *from, int64_t stride, int64_t depth, int n, float *to) {
+static void put_runs(const float *from, int64_t stride, int64_t depth, int n, const float *gates, float *to) {
   for (int64_t k = 0; k < depth; k++, from += stride, to += PATCH) UNROLLED for (int at = 0; at < PATCH; at += LANES) {
       int left = n - at < 0 ? 0 : n - at < LANES ? n - at : LANES;
-      store(to + at, load_masked(from + at, mask_of(left)));
+      V x = load_masked(from + at, mask_of(left));
+      store(to + at, gates ? multiply(x, splat(gates[k])) : x);
     }
 }
 

@@ -25,6 +25,7 @@ typedef struct Product {
   FlatPlanes planes;
   bool is_plain;            /* one tap, no stride, all positions read: patches are runs of the input */
   const float *input, *add; /* of the image at hand */
+  const float *gate;        /* of its planes; NULL: nothing. Only where patches are runs */
   float *out;
   int64_t inputs, outputs, depth, positions; /* of a group; depth: products of a result */
   int64_t wide, panels;                      /* channels of a panel */
@@ -63,7 +64,7 @@ static void put_patches(const Product *w, int64_t group, int64_t first, int64_t 
   for (int64_t at = first; at < end; at += patch, to += w->depth * patch) {
     int n = (int)(end - at < patch ? end - at : patch);
     if (w->is_plain) {
-      w->kernels->put_runs(input + at, channel, w->depth, n, to);
+      w->kernels->put_runs(input + at, channel, w->depth, n, w->gate, to);
     } else {
       set_places(w, at, places);
       for (int64_t c = 0; c < w->inputs; c++)
@@ -173,6 +174,7 @@ static void run_range(Product *w, const Images *images, int threads, int64_t beg
     const float *input = images->input + n * images->in;
     w->input = laid ? laid : input;
     w->out = images->out + n * images->results;
+    w->gate = w->epilogue->gate ? w->epilogue->gate + n * w->p->in_channels : NULL;
     w->add = w->epilogue->add ? w->epilogue->add + n * images->results : NULL;
     if (laid) flat_planes_lay(&w->planes, w->kernels, threads, w->p, input, laid);
     parallel_for(threads, w->p->groups * w->blocks * w->chunks, ONE_THREAD_WORK / work + 1, run_units, w);
@@ -215,6 +217,7 @@ Status flat_product(const FlatKernels *kernels, Exec *exec, const ConvParams *p,
   TRY(flat_planes_init(&simple, &w.planes));
   w.depth = w.inputs * w.planes.tap_count;
   w.is_plain = w.planes.tap_count == 1 && !w.planes.bytes && w.planes.positions == w.positions;
+  assert(!epilogue->gate || (w.is_plain && p->groups == 1));
   set_blocks(&w);
   Status status = run_images(&w, input, out);
   flat_planes_dispose(&w.planes);

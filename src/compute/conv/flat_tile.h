@@ -94,6 +94,8 @@ typedef struct FlatKernels {
   void (*depthwise)(const FlatPlane *plane);
   void (*direct)(const FlatDirect *plane); /* NULL: there are no loads that leave lanes out */
   void (*lay)(const FlatRows *rows);
+  /* Runs of n neighbors on each of `depth` planes, times the planes' gates, one after the other. */
+  void (*lay_gated)(const float *from, int64_t stride, int64_t depth, int64_t n, const float *gates, float *to);
   /* Puts n positions of planes side by side; after each `row` of them `gap` floats of `to` are left out. */
   void (*lanes_gather)(int planes, const float *from, int64_t plane_stride, int64_t n, int64_t row, int64_t gap,
                        float *to);
@@ -108,8 +110,9 @@ typedef struct FlatKernels {
    * where weights and out have lines of two vectors; `next`, a vector for each k, is fetched on the way. */
   void (*product)(int vectors, int places, int64_t depth, const float *patches, const float *weights, bool accumulate,
                   const float *next, float *out);
-  /* Patches of n neighbors on each of `depth` planes; writes up to a vector beyond the last. */
-  void (*put_runs)(const float *from, int64_t stride, int64_t depth, int n, float *to);
+  /* Patches of n neighbors on each of `depth` planes, times the planes' gates if not NULL; writes up to a vector beyond
+   * the last. */
+  void (*put_runs)(const float *from, int64_t stride, int64_t depth, int n, const float *gates, float *to);
   /* Patches of a plane, for each tap the values at `patch` places. */
   void (*put_places)(const float *from, int64_t tap_count, const int64_t *taps, const int64_t *places, float *to);
   /* Winograd's F(side x side, 3x3), side 2 or 4, for n neighboring squares. B' d B of inputs at

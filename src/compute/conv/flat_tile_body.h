@@ -423,6 +423,15 @@ static void lay(const FlatRows *l) {
   }
 }
 
+static void lay_gated(const float *from, int64_t stride, int64_t depth, int64_t n, const float *gates, float *to) {
+  for (int64_t k = 0; k < depth; k++, from += stride, to += n) {
+    V gate = splat(gates[k]);
+#define LAY(i, m) store_masked(to + (i), m, multiply(gate, load_masked(from + (i), m)))
+    EACH_VECTOR(n, LAY);
+#undef LAY
+  }
+}
+
 /* ---- lines ---- */
 
 /* The lines joined one after the other; with few of them, known here, the loop is straight. */
@@ -471,6 +480,7 @@ const FlatKernels KERNELS = {
     .depthwise = depthwise,
     .direct = DIRECT,
     .lay = lay,
+    .lay_gated = lay_gated,
     .lanes_gather = lanes_gather,
     .lanes_join = lanes_join,
     .lanes_scatter = lanes_scatter,

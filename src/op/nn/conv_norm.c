@@ -1,5 +1,5 @@
-/* A convolution, the normalization by stored statistics behind it, a sum and an activation as one operation, for plans.
- */
+/* A convolution with the gate before it, the normalization by stored statistics behind it, a sum and an activation as
+ * one operation, for plans. */
 #include <math.h>
 
 #include "compute/conv/conv.h"
@@ -22,7 +22,9 @@ enum {
   ACTIVATION,
   LOW,
   HIGH,
-  DIMS,   /* 1, 2 or 3: which convolution the program called */
+  DIMS, /* 1, 2 or 3: which convolution the program called */
+  GATE, /* factors of the input */
+  GATE_FIRST,
   BESIDE, /* the overload's: */
   PLACE,
   ROOM
@@ -51,6 +53,11 @@ static ConvActivation activation_of(const Call *call) {
   return activation || !name.length ? activation : CONV_ACTIVATION_COUNT;
 }
 
+static Status run_gate(Call *call, IValue x, IValue *out) {
+  static OpRef mul = OP_REF("aten::mul", "Tensor");
+  IValue gate = call->inputs[GATE]; /* the order decides about the layout of the product */
+  return op_call(call->exec, &mul, 2, call_bool(call, GATE_FIRST) ? (IValue[]){gate, x} : (IValue[]){x, gate}, 1, out);
+}
 static Status run_norm(Call *call, IValue x, IValue *out) {
   static OpRef norm = OP_REF("aten::batch_norm", "");
   const IValue *in = call->inputs;
@@ -82,29 +89,34 @@ static Status run_activation(Call *call, IValue x, IValue *out) {
                  : op_call(call->exec, &clamp, 3, (IValue[]){x, in[LOW], in[HIGH]}, 1, out);
 }
 
-static Status run_parts(Call *call) {
+static Status run_convolution(Call *call, IValue x, IValue *out) {
   static OpRef convolutions[] = {OP_REF("aten::conv1d", ""), OP_REF("aten::conv2d", ""), OP_REF("aten::conv3d", "")};
+  const IValue *in = call->inputs;
+  int64_t dims = call_int(call, DIMS);
+  if (dims < 1 || dims > 3)
+    return status_new(ERROR_INVALID_ARGUMENT, "no convolution has %lld dimensions", (long long)dims);
+  return op_call(call->exec, &convolutions[dims - 1], 7,
+                 (IValue[]){x, in[WEIGHT], in[BIAS], in[STRIDE], in[PADDING], in[DILATION], in[GROUPS]}, 1, out);
+}
+
+static Status run_parts(Call *call) {
   typedef Status Part(Call * call, IValue x, IValue * out);
   static const struct {
     uint32_t argument; /* None: without this part */
     Part *run;
-  } parts[] = {{MEAN, run_norm}, {ADD, run_add}, {ACTIVATION, run_activation}};
-  const IValue *in = call->inputs;
-  IValue result, next;
-  int64_t dims = call_int(call, DIMS);
-  if (dims < 1 || dims > 3)
-    return status_new(ERROR_INVALID_ARGUMENT, "no convolution has %lld dimensions", (long long)dims);
-  Status status = op_call(
-      call->exec, &convolutions[dims - 1], 7,
-      (IValue[]){in[INPUT], in[WEIGHT], in[BIAS], in[STRIDE], in[PADDING], in[DILATION], in[GROUPS]}, 1, &result);
-  for (size_t i = 0; i < sizeof parts / sizeof *parts && status == OK; i++) {
+  } parts[] = {
+      {GATE, run_gate}, {WEIGHT, run_convolution}, {MEAN, run_norm}, {ADD, run_add}, {ACTIVATION, run_activation}};
+  IValue result = call->inputs[INPUT], next;
+  ivalue_retain(result);
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
     if (call_is_none(call, parts[i].argument)) continue;
-    status = parts[i].run(call, result, &next);
+    Status status = parts[i].run(call, result, &next);
     ivalue_release(result);
+    TRY(status);
     result = next;
   }
-  if (status == OK) call_set(call, 0, result);
-  return status;
+  call_set(call, 0, result);
+  return OK;
 }
 
 /* scale = gamma / sqrt(var + eps), shift = beta + (bias - mean) * scale: the normalization of stored statistics. */
@@ -145,10 +157,11 @@ static Status result_new(const Call *call, int ndim, const int64_t *sizes, Tenso
 
 static Status run_fused(Call *call, const ConvParams *p, const float *scale, const float *shift) {
   const Tensor *input = call_tensor(call, INPUT), *weight = call_tensor(call, WEIGHT);
-  const Tensor *add = call_tensor_or_null(call, ADD);
+  const Tensor *add = call_tensor_or_null(call, ADD), *gate = call_tensor_or_null(call, GATE);
   ConvEpilogue epilogue = {.scale = scale,
                            .shift = shift,
                            .add = add ? tensor_data(add) : NULL,
+                           .gate = gate ? tensor_data(gate) : NULL,
                            .activation = activation_of(call),
                            .low = (float)call_double(call, LOW),
                            .high = (float)call_double(call, HIGH)};
@@ -176,15 +189,27 @@ static bool has_plain_end(const Call *call, const ConvParams *p) {
   return true;
 }
 
+/* The gate, if any, has a number for each plane of the input. */
+static bool has_plain_gate(const Call *call, const Tensor *input) {
+  const Tensor *gate = call_tensor_or_null(call, GATE);
+  if (!gate) return call_is_none(call, GATE);
+  if (!is_plain(gate) || gate->ndim != input->ndim) return false;
+  for (int d = 0; d < gate->ndim; d++)
+    if (gate->sizes[d] != (d < 2 ? input->sizes[d] : 1)) return false;
+  return true;
+}
+
 /* Anything out of the ordinary goes to the parts, which know how to do or refuse it. */
 static Status kernel_convolution_norm(Call *call) {
   const Tensor *input = call_tensor(call, INPUT), *weight = call_tensor(call, WEIGHT);
   const Tensor *mean = call_tensor_or_null(call, MEAN), *var = call_tensor_or_null(call, VAR);
   if (records(call) || call->exec->deterministic || !is_plain(input) || !is_plain(weight) ||
-      input->dtype != DTYPE_FLOAT32 || input->ndim != weight->ndim || (mean != NULL) != (var != NULL))
+      input->dtype != DTYPE_FLOAT32 || input->ndim != weight->ndim || (mean != NULL) != (var != NULL) ||
+      !has_plain_gate(call, input))
     return run_parts(call);
   ConvParams p;
   TRY(conv_read(call, &p));
+  if (!call_is_none(call, GATE) && !conv_takes_gate(&p)) return run_parts(call);
   for (uint32_t i = BIAS; i <= VAR; i++)
     if ((i == BIAS || i >= GAMMA) && !is_vector(call_tensor_or_null(call, i), p.out_channels)) return run_parts(call);
   if (!has_plain_end(call, &p)) return run_parts(call);
@@ -207,7 +232,7 @@ static Status kernel_convolution_norm(Call *call) {
               "(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] "                   \
               "dilation, int groups, Tensor? norm_weight, Tensor? norm_bias, Tensor? running_mean, Tensor? "      \
               "running_var, float eps, Tensor? add, bool add_first, str? activation, float low, float high, int " \
-              "dims" more ") -> Tensor",                                                                          \
+              "dims, Tensor? gate, bool gate_first" more ") -> Tensor",                                           \
     .kernel = kernel_convolution_norm, .flops = conv_flops, .flags = OP_COMPOSITE                                 \
   }
 static const OpRow rows[] = {

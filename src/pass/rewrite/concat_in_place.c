@@ -9,7 +9,7 @@
 
 #define FILE_NAME "concat_in_place"
 
-enum { CHANNELS = 1, FUSED_INPUTS = 18, PLACED_INPUTS = 21 };
+enum { CHANNELS = 1, FUSED_INPUTS = 20, PLACED_INPUTS = 23 };
 
 /* A guard that fails hands the value on to the program as written, where it is a tensor like any other. */
 static bool is_used_once(const Value *value) {

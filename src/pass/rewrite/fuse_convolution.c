@@ -1,6 +1,6 @@
-/* A convolution, a normalization by stored statistics and a clamp, each used by the next alone, become one node
- * (op/nn/conv_norm.c). Anything the operator finds out of the ordinary at run time, gradients included, it does by its
- * parts, so nothing need be known of the tensors here. */
+/* The gate of squeeze and excitation, a convolution, a normalization by stored statistics, a sum and an activation,
+ * each used by the next alone, become one node (op/nn/conv_norm.c). Anything the operator finds out of the ordinary at
+ * run time, gradients included, it does by its parts, so nothing need be known of the tensors here. */
 #include <assert.h>
 #include <math.h>
 
@@ -14,8 +14,9 @@
 #define FILE_NAME "fuse_convolution"
 
 typedef struct Chain {
-  Node *conv, *norm, *add, *activation; /* the last three: NULL when absent, not all */
-  Value *term;                          /* what is added */
+  Node *gate, *conv, *norm, *add, *activation; /* but for conv NULL when absent, not all */
+  bool factor_first;                           /* the gate's is, of the product's two */
+  Value *term;                                 /* what is added */
   bool term_first;
   const char *name; /* of the activation */
   double low, high;
@@ -62,17 +63,23 @@ static bool is_sum(const Node *node, const Node *of, Chain *c) {
   return node_input(node, 0)->type->kind == TYPE_TENSOR && node_input(node, 1)->type->kind == TYPE_TENSOR;
 }
 
+/* By the operator's name. */
+static ConvActivation activation_of(const Node *node) {
+  const Operator *op = node_operator(node);
+  Str name, overload;
+  if (!op || !schema_text_split(str_from(op->row->schema), &name, &overload)) return CONV_NONE;
+  ptrdiff_t colon = str_rfind_char(name, ':');
+  return conv_activation_find(str_slice(name, (size_t)(colon + 1), name.length));
+}
+
 /* What the convolution's epilogue does by itself: a limit, by its row or its arguments, or a function that it knows. */
 static bool is_activation(const Node *node, Chain *c) {
   const Operator *op = node_operator(node);
-  Str name, overload;
-  if (!op || !schema_text_split(str_from(op->row->schema), &name, &overload)) return false;
+  if (!op) return false;
   c->low = op->row->clamp[0];
   c->high = op->row->clamp[1];
   bool clamps = c->low < c->high;
-  ptrdiff_t colon = str_rfind_char(name, ':');
-  ConvActivation activation =
-      clamps ? CONV_CLAMP : conv_activation_find(str_slice(name, (size_t)(colon + 1), name.length));
+  ConvActivation activation = clamps ? CONV_CLAMP : activation_of(node);
   if (activation == CONV_NONE) return false;
   c->name = conv_activation_name(activation);
   if (activation != CONV_CLAMP || clamps) return node->input_count == 1;
@@ -80,9 +87,29 @@ static bool is_activation(const Node *node, Chain *c) {
          constant_number(node_input(node, 2), &c->high) && c->low <= c->high;
 }
 
+/* The sigmoid of a convolution, or the piecewise linear one. */
+static bool is_gate(const Value *value) {
+  ConvActivation activation = value->node ? activation_of(value->node) : CONV_NONE;
+  if (activation != CONV_SIGMOID && activation != CONV_HARDSIGMOID) return false;
+  const Node *of = node_input(value->node, 0)->node;
+  return of && is_convolution(of);
+}
+
+/* A product, used by the convolution alone, of a tensor and a gate: it becomes part of how the convolution reads. */
+static void find_gate(Chain *c) {
+  Node *product = node_input(c->conv, 0)->node;
+  if (!product || product->kind != SYM_aten_mul || product->input_count != 2 || only_user(product) != c->conv ||
+      !is_first_input(c->conv, product) || node_input(product, 0)->type->kind != TYPE_TENSOR ||
+      node_input(product, 1)->type->kind != TYPE_TENSOR)
+    return;
+  c->factor_first = is_gate(node_input(product, 0));
+  if (c->factor_first || is_gate(node_input(product, 1))) c->gate = product;
+}
+
 static bool find_chain(Node *node, Chain *c) {
   *c = (Chain){.conv = node};
   if (!is_convolution(node)) return false;
+  find_gate(c);
   Node *last = node, *next = only_user(last);
   if (next && is_stored_norm(next) && is_first_input(next, last)) {
     c->norm = last = next;
@@ -93,7 +120,7 @@ static bool find_chain(Node *node, Chain *c) {
     next = only_user(last);
   }
   if (next && is_activation(next, c)) c->activation = next;
-  return c->norm || c->add || c->activation;
+  return c->gate || c->norm || c->add || c->activation;
 }
 
 /* The nodes behind the convolution, in order; how many. */
@@ -118,10 +145,10 @@ static Value *insert_text(Graph *graph, const char *text) {
 static void replace_chain(Graph *graph, AliasDb *db, const Chain *c) {
   Node *behind[3];
   int count = nodes_behind(c, behind);
-  Node *last = behind[count - 1];
+  Node *last = count ? behind[count - 1] : c->conv;
   graph_set_insert_point(graph, last);
   graph->range = c->conv->range;
-  Value *inputs[18];
+  Value *inputs[20];
   for (uint32_t i = 0; i < 7; i++) inputs[i] = node_input(c->conv, i);
   Value *none = graph_insert_constant(graph, IVALUE_NONE, NULL);
   for (uint32_t i = 0; i < 4; i++) inputs[7 + i] = c->norm ? node_input(c->norm, i + 1) : none;
@@ -132,7 +159,10 @@ static void replace_chain(Graph *graph, AliasDb *db, const Chain *c) {
   inputs[15] = graph_insert_constant(graph, ivalue_float(c->low), NULL);
   inputs[16] = graph_insert_constant(graph, ivalue_float(c->high), NULL);
   inputs[17] = graph_insert_constant(graph, ivalue_int(node_conv_dims(c->conv)), NULL);
-  Node *fused = graph_create(graph, SYM_wick_convolution_norm, 18, inputs, 1);
+  if (c->gate) inputs[0] = node_input(c->gate, c->factor_first ? 1 : 0);
+  inputs[18] = c->gate ? node_input(c->gate, c->factor_first ? 0 : 1) : none;
+  inputs[19] = graph_insert_constant(graph, ivalue_bool(c->gate && c->factor_first), NULL);
+  Node *fused = graph_create(graph, SYM_wick_convolution_norm, 20, inputs, 1);
   fused->inlined = c->conv->inlined;
   node_output(fused, 0)->type = node_output(last, 0)->type;
   graph_insert_node(graph, fused);
@@ -140,6 +170,7 @@ static void replace_chain(Graph *graph, AliasDb *db, const Chain *c) {
   value_replace_all_uses_with(node_output(last, 0), node_output(fused, 0));
   while (count--) node_destroy(behind[count]);
   node_destroy(c->conv);
+  if (c->gate) node_destroy(c->gate);
 }
 
 /* Of the nodes behind the convolution those that lie right behind each other. What a move has to keep in order it puts
@@ -160,9 +191,11 @@ static void cut_chain(Chain *c) {
 static bool gather_chain(AliasDb *db, Chain *c) {
   Node *nodes[3];
   for (int i = nodes_behind(c, nodes) - 2; i >= 0; i--) alias_move_before(db, nodes[i], nodes[i + 1]);
-  alias_move_before(db, c->conv, nodes[0]);
+  if (nodes_behind(c, nodes)) alias_move_before(db, c->conv, nodes[0]);
+  if (c->gate) alias_move_before(db, c->gate, c->conv);
   cut_chain(c);
-  if (nodes_behind(c, nodes)) return true;
+  if (c->gate && c->gate->next != c->conv) c->gate = NULL;
+  if (c->gate || nodes_behind(c, nodes)) return true;
   node_refused(FILE_NAME, c->conv, REASON_NOT_MOVED_ALIASING);
   return false;
 }
@@ -172,6 +205,7 @@ static void fuse_block(Graph *graph, AliasDb *db, Block *block) {
     for (uint32_t i = 0; i < node->block_count; i++) fuse_block(graph, db, node->blocks[i]);
     Chain c;
     if (!find_chain(node, &c)) continue;
+    if (c.gate == node_prev) node_prev = c.gate->prev; /* the gate will be gone */
     if (!gather_chain(db, &c)) continue;
     if (!jit_opt_limit(FILE_NAME)) return;
     NODE_LOG_UPDATE(FILE_NAME, "with what follows:", c.conv);

@@ -23,3 +23,11 @@ def written(x: Tensor):
 def with_silu(x: Tensor):
     w = torch.ones([3, 1, 3, 3]) * 0.25
     return torch.nn.functional.silu(torch.conv2d(x, w, groups=3))
+def with_gate(x: Tensor):
+    w = torch.ones([3, 3, 1, 1]) * 0.25
+    gate = torch.sigmoid(torch.conv2d(torch.nn.functional.adaptive_avg_pool2d(x, [1, 1]), w))
+    return torch.conv2d(gate * x, w)
+def with_second_gate(x: Tensor, y: Tensor):
+    w = torch.ones([3, 3, 1, 1]) * 0.25
+    gate = torch.nn.functional.hardsigmoid(torch.conv2d(y, w))
+    return torch.relu(torch.conv2d(x * gate, w) + x)
