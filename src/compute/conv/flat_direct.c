@@ -18,7 +18,9 @@ bool flat_direct_pays(const ConvParams *p, const FlatKernels *kernels) {
   bool is_plane = p->in[0] == 1 && p->kernel[0] == 1 && p->padding[0] == 0 && p->out[0] == 1,
        is_square = p->kernel[1] == side && p->stride[1] == stride && p->dilation[1] == 1 && p->dilation[2] == 1,
        is_known = stride == 1 ? side == 3 || side == 5 || side == 7 : stride == 2 && (side == 3 || side == 5);
-  return kernels->direct && is_plane && is_square && is_known && p->out[2] >= 7;
+  bool is_short = 2 * p->out[2] <= kernels->vector; /* half of each vector and more is left out */
+  return kernels->direct && is_plane && is_square && is_known && p->out[2] >= 7 &&
+         !(is_short && flat_side_pays(p, kernels));
 }
 
 static void run_planes(void *argument, int64_t begin, int64_t end) {
