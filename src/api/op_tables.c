@@ -11,6 +11,7 @@ extern const OpTable op_table_composite;
 extern const OpTable op_table_conv;
 extern const OpTable op_table_conv_named;
 extern const OpTable op_table_conv_norm;
+extern const OpTable op_table_norm_relu;
 extern const OpTable op_table_create;
 extern const OpTable op_table_decomposed;
 extern const OpTable op_table_dict;
@@ -101,6 +102,7 @@ const OpTable *const op_tables[] = {
     &op_table_conv,
     &op_table_conv_named,
     &op_table_conv_norm,
+    &op_table_norm_relu,
     &op_table_create,
     &op_table_decomposed,
     &op_table_dict,

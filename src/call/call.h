@@ -63,6 +63,9 @@ Status operator_call(Exec *exec, const struct Operator *op, Call *call) MUST_CHE
 /* The same for an operation that a factory made, which runs in place of what the row says, with call->state. */
 Status operator_call_made(Exec *exec, const struct Operator *op, const struct KindForm *operation,
                           Call *call) MUST_CHECK;
+/* A tensor for output i: what is there, if it fits, or a dying input where the row's flags allow that, or a new one.
+ * For operator_call, and for composite kernels that compute a result themselves. */
+Status call_fill_slot(Call *call, uint32_t i, const TensorSpec *spec) MUST_CHECK;
 /* The same below autograd and tracing: for the engine, which calls it for call->op from autograd_record. */
 Status operator_run(Call *call) MUST_CHECK;
 

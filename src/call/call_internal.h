@@ -40,7 +40,6 @@ Status call_choose(Call *call, const CallPlan *plan, uint32_t flags, Device *out
 /* ---- call.c ---- */
 ShapeFunction *call_row_shape(const Call *call); /* NULL: the kernel makes its outputs */
 Status call_compute_specs(Call *call, ShapeFunction *shape, TensorSpec *specs) MUST_CHECK; /* of call->output_count */
-Status call_fill_slot(Call *call, uint32_t i, const TensorSpec *spec) MUST_CHECK;          /* a tensor for output i */
 Status call_run_row(Call *call) MUST_CHECK; /* kernel, formula or body, with the outputs as they are */
 /* Allocates as the shape function says, then runs. `place`: where results are, NULL: where the row puts them. */
 Status call_run_functional(Call *call, const Device *place) MUST_CHECK;

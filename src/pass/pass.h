@@ -60,6 +60,8 @@ void fuse_attention(Graph *graph);
 /* The product with a gate, aten::conv2d, batch_norm with stored statistics, the sum with a tensor and relu, hardtanh,
  * hardswish, silu, ... are one wick::convolution_norm. For plans: archives never hold it. */
 void fuse_convolution(Graph *graph);
+/* batch_norm with stored statistics and relu are one wick::batch_norm_relu. For plans: archives never hold it. */
+void fuse_norm_relu(Graph *graph);
 /* Bodies of called functions and methods in place of the calls, and of the calls in those. What recurses, is not
  * compiled or would make the graph too large stays a call. */
 void inliner(Graph *graph);
@@ -227,6 +229,7 @@ typedef struct Pass {
   X(fold_frozen_conv_bn) \
   X(fuse_attention) \
   X(fuse_convolution) \
+  X(fuse_norm_relu) \
   X(guard_elimination) \
   X(hoist_attributes) \
   X(inline_fork_wait) \

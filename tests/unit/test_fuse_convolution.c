@@ -1,5 +1,5 @@
-/* Convolutions with what follows them, in plans against the program as written: on dtypes, sizes, layouts, values that
- * are written between, and errors. */
+/* Convolutions and normalizations with what follows them, in plans against the program as written: on dtypes, sizes,
+ * layouts, values that are written between, and errors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -97,6 +97,25 @@ static const char program[] =
     "    g = torch.sigmoid(torch.conv2d(v.expand(1, 16).reshape(1, 16, 1, 1), k, b))\n"
     "    z = g * x\n"
     "    return torch.conv2d(z, k, b) + z\n"
+    "def norm_relu(x, w, b, y, v):\n"
+    "    return torch.relu(torch.batch_norm(y, v, b, b, v, False, 0.1, 1e-5, True))\n"
+    "def norm_relu_bare(x, w, b, y, v):\n"
+    "    return torch.relu(torch.batch_norm(y, None, None, b, v, False, 0.1, 1e-5, True))\n"
+    "def norm_relu_over_dying(x, w, b, y, v):\n"
+    "    return torch.relu(torch.batch_norm(torch.cat([y, y], 2), v, b, b, v, False, 0.1, 1e-5, True))\n"
+    "def norm_relu_over_living(x, w, b, y, v):\n"
+    "    z = torch.cat([y, y], 2)\n"
+    "    r = torch.relu(torch.batch_norm(z, v, b, b, v, False, 0.1, 1e-5, True))\n"
+    "    return torch.cat([r, z], 0)\n"
+    "def norm_relu_over_shown(x, w, b, y, v):\n"
+    "    z = torch.cat([y, y], 2)\n"
+    "    shown = z.select(0, 0)\n"
+    "    r = torch.relu(torch.batch_norm(z, v, b, b, v, False, 0.1, 1e-5, True))\n"
+    "    return torch.cat([r.select(0, 0), shown], 0)\n"
+    "def norm_relu_written(x, w, b, y, v):\n"
+    "    n = torch.batch_norm(y, v, b, b, v, False, 0.1, 1e-5, True)\n"
+    "    n.mul_(2)\n"
+    "    return torch.relu(n)\n"
     "def plain(n: int):\n"
     "    torch.manual_seed(n)\n"
     "    return [torch.randn([1, 16, 9, 11]), torch.randn([16, 16, 3, 3]), torch.randn([16]),\n"
@@ -129,15 +148,33 @@ static const char program[] =
     "    return a.dtype == b.dtype and a.size() == b.size() and a.stride() == b.stride() and torch.allclose(\n"
     "        a, b, 1e-5, 1e-5, True)\n";
 enum { ARGUMENTS = 11, COUNT = 5 };
-static const char *const names[] = {"end_relu",           "end_relu6",      "end_hardswish",     "end_hardsigmoid",
-                                    "end_sigmoid",        "end_silu",       "norm_sum_relu",     "sum_in_place",
-                                    "sum_second",         "sum_is_written", "input_is_written",  "used_twice",
-                                    "sum_written_behind", "joined",         "joined_and_written"};
-static const char *const names[] = {"end_relu",           "end_relu6",       "end_hardswish",    "end_hardsigmoid",
-                                    "end_sigmoid",        "end_silu",        "norm_sum_relu",    "sum_in_place",
-                                    "sum_second",         "sum_is_written",  "input_is_written", "used_twice",
-                                    "sum_written_behind", "gate_first",      "gate_second",      "gate_of_three",
-                                    "gate_of_places",     "gate_is_written", "gate_used_twice"};
+static const char *const names[] = {"end_relu",
+                                    "end_relu6",
+                                    "end_hardswish",
+                                    "end_hardsigmoid",
+                                    "end_sigmoid",
+                                    "end_silu",
+                                    "norm_sum_relu",
+                                    "sum_in_place",
+                                    "sum_second",
+                                    "sum_is_written",
+                                    "input_is_written",
+                                    "used_twice",
+                                    "sum_written_behind",
+                                    "joined",
+                                    "joined_and_written",
+                                    "gate_first",
+                                    "gate_second",
+                                    "gate_of_three",
+                                    "gate_of_places",
+                                    "gate_is_written",
+                                    "gate_used_twice",
+                                    "norm_relu",
+                                    "norm_relu_bare",
+                                    "norm_relu_over_dying",
+                                    "norm_relu_over_living",
+                                    "norm_relu_over_shown",
+                                    "norm_relu_written"};
 
 static wick_module *module;
 

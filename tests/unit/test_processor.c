@@ -142,6 +142,7 @@ static void halves_are_the_same(void **state) {
 static void affine_is_the_same(void **state) {
   (void)state;
   NormAffine *const affine[] = {PROCESSOR_FORMS(norm_affine)};
+  NormAffineRelu *const affine_relu[] = {PROCESSOR_FORMS(norm_affine_relu)};
   float x[N], scale[N], shift[N], to[2][N];
   fill(TILE_F32, x, 7), fill(TILE_F32, scale, 8), fill(TILE_F32, shift, 9);
   for (int i = 0; i < N; i++) { /* no cancellation, which would show the rounding of the product */
@@ -150,6 +151,16 @@ static void affine_is_the_same(void **state) {
     if (isfinite(shift[i])) shift[i] = fabsf(shift[i]);
   }
   scale[0] = 1.7f, shift[0] = 0.3f;
+  for (int form = 0; form < PROCESSOR_FORM_COUNT; form++)
+    for (int negative = 0; negative < 2; negative++) { /* relu of what the same form gives without, in place, too */
+      float a = negative ? -1.7f : 1.7f, b = negative ? 0.0f : 0.3f;
+      affine[form](N, x, to[0], &a, &b, 0);
+      for (int i = 0; i < N; i++) to[0][i] = to[0][i] > 0 || isnan(to[0][i]) ? to[0][i] : 0;
+      memcpy(to[1], x, sizeof x);
+      affine_relu[form](N, to[1], to[1], a, b);
+      compare(TILE_F32, to[0], to[1], 0, "affine and relu, negative", negative);
+      for (int i = 0; i < N; i++) assert_true(isnan(to[1][i]) || !signbit(to[1][i]));
+    }
   for (int form = 1; form < PROCESSOR_FORM_COUNT; form++) {
     for (int step = 0; step < 2; step++) {
       affine[0](N, x, to[0], scale, shift, step);

@@ -1,4 +1,5 @@
-/* The loops of norm_affine.h for one instruction set. The including file defines NAME and MULTIPLY_ADD(a, b, c). */
+/* The loops of norm_affine.h for one instruction set. The including file defines NAME, RELU_NAME and
+ * MULTIPLY_ADD(a, b, c). */
 #include "compute/norm/norm_affine.h"
 
 void NAME(int64_t n, const float *x, float *y, const float *scale, const float *shift, int64_t step) {
@@ -7,5 +8,12 @@ void NAME(int64_t n, const float *x, float *y, const float *scale, const float *
     for (int64_t i = 0; i < n; i++) y[i] = MULTIPLY_ADD(x[i], a, b);
   } else {
     for (int64_t i = 0; i < n; i++) y[i] = MULTIPLY_ADD(x[i], scale[i], shift[i]);
+  }
+}
+
+void RELU_NAME(int64_t n, const float *x, float *y, float scale, float shift) {
+  for (int64_t i = 0; i < n; i++) {
+    float v = MULTIPLY_ADD(x[i], scale, shift);
+    y[i] = v <= 0 ? 0 : v;
   }
 }

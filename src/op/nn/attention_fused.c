@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "compute/attention/attention.h"
+#include "op/nn/fused.h"
 #include "call/operator.h"
 
 enum {
@@ -20,14 +21,6 @@ enum {
   FILL,
   DIM
 };
-
-/* Whether gradients are wanted; then the parts are called, which record themselves. */
-static bool records(const Call *call) {
-  if (!call->exec->grad_enabled) return false;
-  for (uint32_t i = 0; i < call->input_count; i++)
-    if (call->inputs[i].tag == TAG_TENSOR && tensor_records(call->inputs[i].tensor)) return true;
-  return false;
-}
 
 /* ---- by its parts ---- */
 static Status multiply(Call *call, uint32_t which, IValue a, IValue b, IValue *out) {
@@ -199,7 +192,7 @@ static bool takes_numbers(const Call *call) {
 
 static Status kernel_attention(Call *call) {
   Plan plan = {0};
-  if (records(call) || call->exec->deterministic || !takes_numbers(call) || !plan_attention(call, &plan))
+  if (fused_records(call) || call->exec->deterministic || !takes_numbers(call) || !plan_attention(call, &plan))
     return run_parts(call);
   return run_fused(call, &plan);
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "compute/conv/conv.h"
+#include "op/nn/fused.h"
 
 enum {
   INPUT,
@@ -29,21 +30,6 @@ enum {
   PLACE,
   ROOM
 };
-
-static bool is_plain(const Tensor *t) {
-  return !t || (t->dtype == DTYPE_FLOAT32 && !(t->flags & TENSOR_UNUSUAL) && tensor_is_contiguous(t));
-}
-static bool is_vector(const Tensor *t, int64_t channels) {
-  return !t || (is_plain(t) && t->ndim == 1 && t->sizes[0] == channels);
-}
-
-/* Whether gradients are wanted; then the parts are called, which record themselves. */
-static bool records(const Call *call) {
-  if (!call->exec->grad_enabled) return false;
-  for (uint32_t i = 0; i < call->input_count; i++)
-    if (call->inputs[i].tag == TAG_TENSOR && tensor_records(call->inputs[i].tensor)) return true;
-  return false;
-}
 
 /* CONV_ACTIVATION_COUNT: there is no such one. */
 static ConvActivation activation_of(const Call *call) {
@@ -149,7 +135,7 @@ static Status result_new(const Call *call, int ndim, const int64_t *sizes, Tenso
   }
   for (int d = 0; d < ndim; d++) numel *= sizes[d];
   size_t end = (size_t)(beside->offset + beside->numel + numel) * sizeof(float);
-  bool fits = is_plain(beside) && place > 0 && atomic_load(&beside->storage->refs.count) == place &&
+  bool fits = fused_is_plain(beside) && place > 0 && atomic_load(&beside->storage->refs.count) == place &&
               beside->offset + beside->numel > 0 && end <= beside->storage->bytes;
   if (!fits) return tensor_empty(DTYPE_FLOAT32, ndim, sizes, out);
   return tensor_from_storage(beside->storage, DTYPE_FLOAT32, ndim, sizes, NULL, beside->offset + beside->numel, out);
@@ -182,7 +168,8 @@ static bool has_plain_end(const Call *call, const ConvParams *p) {
   const Tensor *add = call_tensor_or_null(call, ADD);
   if (activation_of(call) == CONV_ACTIVATION_COUNT) return false;
   if (!add) return call_is_none(call, ADD);
-  if (!is_plain(add) || add->ndim != p->spatial + 2 || add->sizes[0] != p->batch || add->sizes[1] != p->out_channels)
+  if (!fused_is_plain(add) || add->ndim != p->spatial + 2 || add->sizes[0] != p->batch ||
+      add->sizes[1] != p->out_channels)
     return false;
   for (int d = 0; d < p->spatial; d++)
     if (add->sizes[2 + d] != p->out[CONV_SPATIAL - p->spatial + d]) return false;
@@ -193,7 +180,7 @@ static bool has_plain_end(const Call *call, const ConvParams *p) {
 static bool has_plain_gate(const Call *call, const Tensor *input) {
   const Tensor *gate = call_tensor_or_null(call, GATE);
   if (!gate) return call_is_none(call, GATE);
-  if (!is_plain(gate) || gate->ndim != input->ndim) return false;
+  if (!fused_is_plain(gate) || gate->ndim != input->ndim) return false;
   for (int d = 0; d < gate->ndim; d++)
     if (gate->sizes[d] != (d < 2 ? input->sizes[d] : 1)) return false;
   return true;
@@ -203,7 +190,7 @@ static bool has_plain_gate(const Call *call, const Tensor *input) {
 static Status kernel_convolution_norm(Call *call) {
   const Tensor *input = call_tensor(call, INPUT), *weight = call_tensor(call, WEIGHT);
   const Tensor *mean = call_tensor_or_null(call, MEAN), *var = call_tensor_or_null(call, VAR);
-  if (records(call) || call->exec->deterministic || !is_plain(input) || !is_plain(weight) ||
+  if (fused_records(call) || call->exec->deterministic || !fused_is_plain(input) || !fused_is_plain(weight) ||
       input->dtype != DTYPE_FLOAT32 || input->ndim != weight->ndim || (mean != NULL) != (var != NULL) ||
       !has_plain_gate(call, input))
     return run_parts(call);
@@ -211,7 +198,8 @@ static Status kernel_convolution_norm(Call *call) {
   TRY(conv_read(call, &p));
   if (!call_is_none(call, GATE) && !conv_takes_gate(&p)) return run_parts(call);
   for (uint32_t i = BIAS; i <= VAR; i++)
-    if ((i == BIAS || i >= GAMMA) && !is_vector(call_tensor_or_null(call, i), p.out_channels)) return run_parts(call);
+    if ((i == BIAS || i >= GAMMA) && !fused_is_vector(call_tensor_or_null(call, i), p.out_channels))
+      return run_parts(call);
   if (!has_plain_end(call, &p)) return run_parts(call);
   if (!mean) {
     const Tensor *bias = call_tensor_or_null(call, BIAS);

@@ -7,6 +7,7 @@
 #include "compute/norm/norm_affine.h"
 #include "compute/norm/norm_batch.h"
 #include "compute/norm/norm_bfloat16.h"
+#include "op/nn/norm.h"
 #include "tensor/layout.h"
 #include "tile/line.h"
 #include "tile/loops.h"
@@ -352,6 +353,16 @@ static void batch_planes(void *argument, int64_t begin, int64_t end) {
            b->shift + p % b->channels, 0);
 }
 
+void norm_fold_stored(const Tensor *weight, const Tensor *bias, const Tensor *mean, const Tensor *variance, double eps,
+                      int64_t channels, float *scale, float *shift) {
+  assert(mean && variance);
+  for (int64_t c = 0; c < channels; c++) {
+    float invstd = 1 / sqrtf((float)number_at(variance, c, 1) + (float)eps);
+    scale[c] = invstd * (float)number_at(weight, c, 1);
+    shift[c] = fmaf(-(float)number_at(mean, c, 0), scale[c], (float)number_at(bias, c, 0));
+  }
+}
+
 static Status shape_batch_norm(Call *call, TensorSpec *specs) {
   const Tensor *input = call_tensor(call, 0);
   if (input->ndim < 2 && input->numel)
@@ -454,10 +465,10 @@ static Status kernel_batch_norm(Call *call) {
       b.variance[c] = number_at(var, c, 1);
     }
   }
-  for (int64_t c = 0; c < channels; c++) {
-    bool in_float = b.dtype == DTYPE_FLOAT32 && !training; /* throughout, as is customary for stored statistics */
-    double invstd = in_float ? (double)(1 / sqrtf((float)b.variance[c] + (float)eps)) : 1 / sqrt(b.variance[c] + eps),
-           w = number_at(weight, c, 1);
+  bool is_folded = b.dtype == DTYPE_FLOAT32 && !training;
+  if (is_folded) norm_fold_stored(weight, bias, mean, var, eps, channels, b.scale, b.shift);
+  for (int64_t c = 0; c < channels && !is_folded; c++) {
+    double invstd = 1 / sqrt(b.variance[c] + eps), w = number_at(weight, c, 1);
     double center = b.mean[c];
     if (training && statistics_dtype == DTYPE_BFLOAT16) { /* 1.13 keeps the sums in it, and uses what it saves */
       float count = (float)(b.batch * b.inner), squares = bfloat16_round((float)b.variance[c] * count);

@@ -6,6 +6,7 @@
 #include "call/operator.h"
 #include "ir/graph_log.h"
 #include "pass/pass.h"
+#include "pass/rewrite/rewrite.h"
 #include "pass/rewrite/subgraph_rewrite.h"
 
 #define FILE_NAME "quant_fusion"
@@ -117,18 +118,9 @@ static void fuse(Arena *scratch, void *argument) {
   if (rewrite_subgraphs(graph, making.count, making.patterns)) dead_code_elimination(graph);
 }
 
-static bool quantizes(const Block *block, Symbol quantize) {
-  BLOCK_EACH(node, block) {
-    if (node->kind == quantize) return true;
-    for (uint32_t i = 0; i < node->block_count; i++)
-      if (quantizes(node->blocks[i], quantize)) return true;
-  }
-  return false;
-}
-
 void quant_fusion(Graph *graph) {
   Symbol quantize = symbol_find(STR("aten::quantize_per_tensor"));
-  if (!quantize || !quantizes(graph->block, quantize)) return;
+  if (!quantize || !graph_has_kind(graph, quantize)) return;
   graph_with_scratch(graph, fuse, graph);
   GRAPH_LOG_DUMP(FILE_NAME, "After QuantFusion: ", graph);
 }

@@ -108,6 +108,18 @@ static bool changes_grad_mode(const Block *block) {
   return false;
 }
 
+static bool block_has_kind(const Block *block, Symbol kind) {
+  BLOCK_EACH(node, block) {
+    if (node->kind == kind) return true;
+    for (uint32_t i = 0; i < node->block_count; i++)
+      if (block_has_kind(node->blocks[i], kind)) return true;
+  }
+  return false;
+}
+bool graph_has_kind(const Graph *graph, Symbol kind) {
+  return block_has_kind(graph->block, kind);
+}
+
 bool graph_changes_grad_mode(const Graph *graph) {
   return changes_grad_mode(graph->block);
 }
