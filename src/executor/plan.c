@@ -160,29 +160,20 @@ static Status begin(const PlanRequest *request, Work *w) {
   return OK;
 }
 
-/* Guards have to gain more than they cost. */
-static bool guards_may_not_pay(const Plan *plan) {
+bool plan_guards_may_not_pay(const Plan *plan) {
   return plan->kind == PLAN_OPTIMIZED && plan->cost.has_guards && !plan->cost.has_gradients;
 }
 
 Status plan_new(const PlanRequest *request, Plan **out) {
   HEAP_SCOPE(request->graph->arena->heap); /* not the caller's, whose call may not be the last */
   *out = NULL;
-  PlanRequest insensitive = *request;
-  Work work = {0}, other = {0}, *kept = &work;
+  Work work = {0};
   Status status = begin(request, &work);
-  if (!status && guards_may_not_pay(work.plan) && !request->keep_guards) {
-    insensitive.kind = PLAN_INSENSITIVE;
-    status = begin(&insensitive, &other);
-    work.clock.last = other.clock.last;
-    if (!status && other.plan->cost.time <= work.plan->cost.time) {
-      reason_add(REASON_GUARDS_WITHOUT_GAIN, request->graph->block->ret->range);
-      kept = &other;
-    }
+  bool costs_more = !status && request->instead_of && work.plan->cost.time > request->instead_of->cost.time;
+  if (!status && !costs_more) {
+    status = make_code(&work);
+    if (!status) *out = plan_retain(work.plan);
   }
-  if (!status) status = make_code(kept);
-  if (!status) *out = plan_retain(kept->plan);
   plan_release(work.plan);
-  plan_release(other.plan);
   return status;
 }

@@ -39,14 +39,16 @@ typedef struct PlanRequest {
   const AttributePaths *paths;
   const IValue *values;   /* of the paths' leaves */
   const Plan *profiling;  /* to start from, instead of `graph`; PLAN_OPTIMIZED needs it, with a record that is ready */
+  const Plan *instead_of; /* NULL, or a plan that the new one has to cost no more than */
   uint32_t profiled_runs; /* for PLAN_PROFILING */
   bool grad_enabled;      /* the calls' grad mode */
-  bool keep_guards;       /* even if they don't pay */
   const Services *services;
   const Exec *caller; /* whose runtime's observer is shown the passes; NULL: nobody's */
 } PlanRequest;
-/* PLAN_OPTIMIZED may give a PLAN_INSENSITIVE: where guards gain nothing, there are none. */
+/* *out is NULL where the plan would cost more than the one that it is to stand instead of. */
 Status plan_new(const PlanRequest *request, Plan **out) MUST_CHECK;
+/* Whether a plan without its guards might cost no more: guards have to gain more than they cost. */
+bool plan_guards_may_not_pay(const Plan *plan);
 static inline Plan *plan_retain(Plan *plan) {
   type_store_retain(&plan->store);
   return plan;

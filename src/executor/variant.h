@@ -21,10 +21,18 @@
 
 enum { MAX_VARIANTS = 32, GENERIC_VARIANTS = 2 };
 
-typedef enum Stage { STAGE_NEW, STAGE_PROFILING, STAGE_READY, STAGE_FALLING_BACK, STAGE_SETTLED } Stage;
+typedef enum Stage {
+  STAGE_NEW,
+  STAGE_PROFILING,
+  STAGE_WEIGHING, /* ready, while another job finds out whether its guards pay */
+  STAGE_READY,
+  STAGE_FALLING_BACK,
+  STAGE_SETTLED
+} Stage;
 
 typedef struct Variant {
-  Job job;
+  Job job;      /* the next step */
+  Job weighing; /* the step from STAGE_WEIGHING on: nobody waits for it */
   GraphExecutor *executor;
   ExecutorOptions options;
   ArgumentSpec spec;
@@ -34,7 +42,7 @@ typedef struct Variant {
   _Atomic(Plan *) plan;      /* what calls run in; NULL: the graph as written */
   _Atomic uint32_t readers;  /* of `plan`, between reading and retaining it */
   _Atomic int stage;         /* Stage */
-  _Atomic bool is_compiling; /* its job is queued or under way; who sets it may queue it */
+  _Atomic bool is_compiling; /* one of its jobs is queued or under way; who sets it may queue it */
   Plan *profiling;           /* kept to profile again */
   uint32_t depth;
 } Variant;
@@ -89,7 +97,8 @@ void variant_publish(Variant *variant, Plan *plan); /* the same; the other one i
 
 /* ---- its stages ---- */
 void variant_free(Variant *variant); /* NULL is allowed */
-Job variant_job(void);               /* for its field `job`: the next step */
+Job variant_job(void);      /* for its field `job` */
+Job variant_weighing(void); /* for its field `weighing` */
 /* Lets the variant advance, on this thread or off it. */
 void variant_compile(Variant *variant, const Exec *exec);
 /* Around a run in `plan`, which is released at its end. */

@@ -58,6 +58,7 @@ static Variant *find(VariantList *list, const ArgumentSpec *spec) {
 void variant_free(Variant *v) {
   if (!v) return;
   queue_remove(&v->job);
+  queue_remove(&v->weighing);
   plan_release(atomic_load(&v->plan));
   plan_release(v->profiling);
   const AttributePaths *paths = atomic_load(&v->executor->paths);
@@ -75,6 +76,7 @@ static Variant *variant_new(GraphExecutor *e, ExecutorMode mode, const ExecutorO
   Variant *v = mem_calloc(1, sizeof *v);
   if (!v) return NULL;
   v->job = variant_job();
+  v->weighing = variant_weighing();
   v->executor = e;
   v->options = *options;
   v->options.mode = mode; /* EXECUTOR_DEFAULT: not optimized */

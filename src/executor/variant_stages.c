@@ -15,7 +15,8 @@ static void settle(Variant *v, Plan *plan) {
   atomic_store(&v->stage, STAGE_SETTLED);
 }
 
-static Status make_plan(Variant *v, PlanKind kind, Plan **out) {
+/* `instead_of`: NULL, or what the plan has to cost no more than: *out is NULL where it would. */
+static Status make_plan(Variant *v, PlanKind kind, const Plan *instead_of, Plan **out) {
   GraphExecutor *e = v->executor;
   const AttributePaths *paths = atomic_load(&e->paths);
   PlanRequest request = {.kind = kind,
@@ -26,7 +27,7 @@ static Status make_plan(Variant *v, PlanKind kind, Plan **out) {
                          .paths = paths,
                          .values = v->values,
                          .profiling = v->profiling,
-                         .keep_guards = v->options.compile_now,
+                         .instead_of = instead_of,
                          .profiled_runs = v->options.profiled_runs,
                          .grad_enabled = v->spec.grad_enabled,
                          .services = e->services,
@@ -34,32 +35,39 @@ static Status make_plan(Variant *v, PlanKind kind, Plan **out) {
   return plan_new(&request, out);
 }
 
-/* `plan` is taken over: the last of the variant; the graph as written where that does no more. */
-static void settle_on(Variant *v, Plan *plan) {
+static bool is_worth_keeping(const Variant *v, const Plan *plan) {
+  return plan->has_gain || v->options.compile_now;
+}
+
+/* `plan` is taken over: the last of the variant; the graph as written where that does no more. false, and it is not:
+ * the stage is another than `from` by now. */
+static bool settle_on(Variant *v, Plan *plan, Stage from) {
   GraphExecutor *e = v->executor;
-  if (!plan->has_gain && !v->options.compile_now) {
+  Plan *kept = is_worth_keeping(v, plan) ? plan : NULL;
+  lock_take(&e->lock);
+  bool settles = atomic_load(&v->stage) == (int)from;
+  if (settles) settle(v, kept ? plan_retain(kept) : NULL);
+  lock_drop(&e->lock);
+  if (settles && !kept) {
     enum { GRAD_MODE_ALONE = 1 };
     reason_add(REASON_PLAN_WITHOUT_GAIN, e->graph->block->ret->range);
     if (v->options.mode == EXECUTOR_PROFILING && v->spec.count == GRAD_MODE_ALONE)
       atomic_store(&e->hopeless[v->spec.grad_enabled], 1);
-    plan_release(plan);
-    plan = NULL;
   }
-  lock_take(&e->lock);
-  settle(v, plan);
-  lock_drop(&e->lock);
+  plan_release(plan);
+  return settles;
 }
 
 static Status settle_with(Variant *v, PlanKind kind) {
   Plan *plan;
-  TRY(make_plan(v, kind, &plan));
-  settle_on(v, plan);
+  TRY(make_plan(v, kind, NULL, &plan));
+  settle_on(v, plan, (Stage)atomic_load(&v->stage));
   return OK;
 }
 
 static Status profile_first(Variant *v) {
   Plan *plan;
-  TRY(make_plan(v, PLAN_PROFILING, &plan));
+  TRY(make_plan(v, PLAN_PROFILING, NULL, &plan));
   plan_release(v->profiling); /* of an attempt that was cancelled */
   v->profiling = plan;
   if (!profiling_record_slots(plan->record)) return settle_with(v, PLAN_INSENSITIVE); /* no tensors */
@@ -72,16 +80,40 @@ static Status profile_first(Variant *v) {
 
 static Status assume_profile(Variant *v) {
   Plan *plan;
-  TRY(make_plan(v, PLAN_OPTIMIZED, &plan));
-  if (plan->kind != PLAN_OPTIMIZED || (!plan->has_gain && !v->options.compile_now)) {
-    settle_on(v, plan);
+  TRY(make_plan(v, PLAN_OPTIMIZED, NULL, &plan));
+  bool is_weighed = plan_guards_may_not_pay(plan) && !v->options.compile_now;
+  if (!is_weighed && !is_worth_keeping(v, plan)) {
+    settle_on(v, plan, STAGE_PROFILING);
     return OK;
   }
   lock_take(&v->executor->lock);
   variant_publish(v, plan);
-  atomic_store(&v->stage, STAGE_READY);
+  atomic_store(&v->stage, is_weighed ? STAGE_WEIGHING : STAGE_READY);
   lock_drop(&v->executor->lock);
   return OK;
+}
+
+/* What calls run in goes on to be it. */
+static void become_ready(Variant *v) {
+  lock_take(&v->executor->lock);
+  if (atomic_load(&v->stage) == STAGE_WEIGHING) atomic_store(&v->stage, STAGE_READY);
+  lock_drop(&v->executor->lock);
+}
+
+/* Guards have to gain more than they cost: else the plan without assumptions is the last. Meanwhile calls run in the
+ * guarded one, and may leave it for another stage. */
+static Status weigh_guards(Variant *v) {
+  Plan *guarded = variant_acquire(v), *plan = NULL;
+  assert(guarded);
+  Status status = make_plan(v, PLAN_INSENSITIVE, guarded, &plan);
+  if (plan && settle_on(v, plan, STAGE_WEIGHING))
+    reason_add(REASON_GUARDS_WITHOUT_GAIN, v->executor->graph->block->ret->range);
+  else if (!plan && !status && !is_worth_keeping(v, guarded))
+    settle_on(v, plan_retain(guarded), STAGE_WEIGHING);
+  else
+    become_ready(v);
+  plan_release(guarded);
+  return status;
 }
 
 /* The next step from where the variant stands. */
@@ -112,6 +144,29 @@ static bool was_stopped(Status status) {
   return status->code == ERROR_CANCELLED || status->code == ERROR_DEADLINE;
 }
 
+static Variant *variant_of_weighing(Job *job) {
+  return (Variant *)((char *)job - offsetof(Variant, weighing));
+}
+static void run_weighing(Job *job) {
+  Variant *v = variant_of_weighing(job);
+  assert(atomic_load(&v->is_compiling));
+  if (atomic_load(&v->stage) == STAGE_WEIGHING) {
+    Status status = weigh_guards(v);
+    if (status && !was_stopped(status)) tell_failure(v, status);
+    status_free(status);
+  }
+  atomic_store(&v->is_compiling, false);
+}
+static bool hold_weighing(Job *job) {
+  return graph_executor_hold(variant_of_weighing(job)->executor);
+}
+static void let_weighing_go(Job *job) {
+  graph_executor_let_go(variant_of_weighing(job)->executor);
+}
+Job variant_weighing(void) {
+  return (Job){.run = run_weighing, .hold = hold_weighing, .let_go = let_weighing_go};
+}
+
 static void run_job(Job *job) {
   Variant *v = (Variant *)job;
   assert(atomic_load(&v->is_compiling));
@@ -128,7 +183,10 @@ static void run_job(Job *job) {
     lock_drop(&v->executor->lock);
   }
   status_free(status);
-  atomic_store(&v->is_compiling, false);
+  if (atomic_load(&v->stage) != STAGE_WEIGHING)
+    atomic_store(&v->is_compiling, false);
+  else if (!queue_add(&v->weighing))
+    run_weighing(&v->weighing);
 }
 
 static bool hold_variant(Job *job) {
@@ -160,6 +218,10 @@ void variant_compile(Variant *v, const Exec *exec) {
   }
 }
 
+static bool is_guarded(Stage stage) {
+  return stage == STAGE_READY || stage == STAGE_WEIGHING;
+}
+
 /* A guard of the plan failed once more. */
 static void bailed_out(Variant *v, Plan *plan, const Exec *exec) {
   STATISTIC_ADD(bailouts);
@@ -167,7 +229,7 @@ static void bailed_out(Variant *v, Plan *plan, const Exec *exec) {
   if (atomic_fetch_add(&plan->bailouts, 1) + 1 < BAILOUTS_TO_GIVE_UP) return;
   bool falls_back = false;
   lock_take(&v->executor->lock);
-  if (atomic_load(&v->plan) == plan && atomic_load(&v->stage) == STAGE_READY && v->profiling) {
+  if (atomic_load(&v->plan) == plan && is_guarded((Stage)atomic_load(&v->stage)) && v->profiling) {
     if (v->depth) {
       v->depth--;
       profiling_record_extend(v->profiling->record, v->options.profiled_runs);
