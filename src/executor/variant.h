@@ -97,8 +97,8 @@ void variant_publish(Variant *variant, Plan *plan); /* the same; the other one i
 
 /* ---- its stages ---- */
 void variant_free(Variant *variant); /* NULL is allowed */
-Job variant_job(void);      /* for its field `job` */
-Job variant_weighing(void); /* for its field `weighing` */
+Job variant_job(void);               /* for its field `job` */
+Job variant_weighing(void);          /* for its field `weighing` */
 /* Lets the variant advance, on this thread or off it. */
 void variant_compile(Variant *variant, const Exec *exec);
 /* Around a run in `plan`, which is released at its end. */

@@ -1,4 +1,5 @@
-/* Counted reasons: a total for each, and a bounded table of places. */
+/* Counted reasons: a total for each, and a bounded table of places, which are ranges until they are asked for or their
+ * source goes. */
 #include "report/reason.h"
 
 #include <assert.h>
@@ -13,9 +14,10 @@ enum { MAX_PLACES = 256, MAX_TEXT = 120, MAX_WHAT = 48, MAX_LINE = 100 };
 typedef struct Place {
   uint8_t reason;
   uint64_t count;
+  SourceRange range;   /* while nobody has asked and the source is there; then these say where it is: */
   char text[MAX_TEXT]; /* "file.py:12" */
-  char what[MAX_WHAT];
   char line[MAX_LINE]; /* of source, without the spaces around it */
+  char what[MAX_WHAT];
 } Place;
 
 static const char *const texts[] = {
@@ -43,20 +45,69 @@ static void print_line(const Source *source, uint32_t offset, char *out) {
   end += strcspn(end, "\r\n");
   if (end > begin) snprintf(out, MAX_LINE, "%.*s", end - begin < MAX_LINE ? (int)(end - begin) : MAX_LINE, begin);
 }
-static void print_place(SourceRange range, char *out, char *out_line) {
-  range = source_range_original(range);
+/* Finding the original text of an archive's code means reading what the archive says of it, more work than a plan has
+ * with most passes: not before somebody wants to see it. */
+static void write_down(Place *place) {
+  if (!place->range.source) return;
+  SourceRange range = source_range_original(place->range);
   uint32_t line, column;
   source_position(range.source, range.begin, &line, &column);
-  print_line(range.source, range.begin, out_line);
-  snprintf(out, MAX_TEXT, "%.100s:%u", range.source->filename ? range.source->filename : "<source>", line);
+  print_line(range.source, range.begin, place->line);
+  snprintf(place->text, MAX_TEXT, "%.100s:%u", range.source->filename ? range.source->filename : "<source>", line);
+  place->range = (SourceRange){0};
 }
 
-static bool is_place(const Place *place, Reason reason, const char *text, const char *what) {
-  return place->reason == reason && !strcmp(place->text, text) && !strcmp(place->what, what);
+/* Places on one line are one only when they are written down. */
+static bool is_same_place(const Place *a, const Place *b) {
+  return a->reason == b->reason && a->range.source == b->range.source && a->range.begin == b->range.begin &&
+         !strcmp(a->text, b->text) && !strcmp(a->what, b->what);
 }
+/* Among the first `count`; NULL: it is not there. The lock is held. */
+static Place *find_place(const Place *like, uint32_t count) {
+  assert(lock_is_held());
+  for (uint32_t i = 0; i < count; i++)
+    if (is_same_place(&places[i], like)) return &places[i];
+  return NULL;
+}
+
+/* All places in `source`, NULL: in any, are written down; those that turn out to be one become one. The lock is held. */
+static void write_down_places(const Source *source) {
+  assert(lock_is_held());
+  uint32_t kept = 0;
+  for (uint32_t i = 0; places && i < place_count; i++) {
+    Place *place = &places[i];
+    if (!source || place->range.source == source) write_down(place);
+    Place *same = find_place(place, kept);
+    if (same)
+      same->count += place->count;
+    else if (kept++ != i)
+      places[kept - 1] = *place;
+  }
+  place_count = kept;
+}
+
+/* The lock is held. */
+static void count_place(Place *place) {
+  assert(lock_is_held());
+  Place *same = find_place(place, place_count);
+  if (!same && place_count == MAX_PLACES) {
+    write_down_places(NULL);
+    write_down(place);
+    same = find_place(place, place_count);
+  }
+  if (same) {
+    same->count++;
+  } else if (place_count < MAX_PLACES) {
+    Source *source = (Source *)place->range.source;
+    if (source) atomic_store_explicit(&source->has_reasons, true, memory_order_relaxed);
+    places[place_count++] = *place;
+  }
+}
+
 static Place *new_places(void) {
   HEAP_SCOPE(NULL);
-  return mem_calloc(MAX_PLACES, sizeof *places);
+  size_t bytes;
+  return size_mul(MAX_PLACES, sizeof *places, &bytes) ? mem_alloc(bytes) : NULL;
 }
 
 void reason_add(Reason reason, SourceRange range) {
@@ -64,26 +115,23 @@ void reason_add(Reason reason, SourceRange range) {
 }
 void reason_add_of(Reason reason, Str what, SourceRange range) {
   assert(reason < REASON_COUNT);
-  char text[MAX_TEXT] = "", line[MAX_LINE] = "", name[MAX_WHAT] = "";
-  snprintf(name, sizeof name, STR_FMT, STR_ARG(what));
+  Place place = {.reason = (uint8_t)reason, .count = 1, .range = {range.source, range.begin, range.begin}};
+  snprintf(place.what, sizeof place.what, STR_FMT, STR_ARG(what));
   atomic_fetch_add_explicit(&totals[reason], 1, memory_order_relaxed);
-  if (range.source) print_place(range, text, line);
-  JIT_LOG_DEBUG("reason", "%s %s\n", text, texts[reason]);
+  if (jit_log_enabled("reason", JIT_DEBUG)) {
+    write_down(&place);
+    JIT_LOG_DEBUG("reason", "%s %s\n", place.text, texts[reason]);
+  }
   if (!range.source) return;
   lock_take(&lock);
   if (!places) places = new_places();
-  uint32_t i = 0;
-  while (places && i < place_count && !is_place(&places[i], reason, text, name)) i++;
-  if (places && i < MAX_PLACES) {
-    if (i == place_count) {
-      places[i].reason = (uint8_t)reason;
-      memcpy(places[i].text, text, sizeof text);
-      memcpy(places[i].what, name, sizeof name);
-      memcpy(places[i].line, line, sizeof line);
-      place_count++;
-    }
-    places[i].count++;
-  }
+  if (places) count_place(&place);
+  lock_drop(&lock);
+}
+
+void reason_keep_places(const Source *source) {
+  lock_take(&lock);
+  write_down_places(source);
   lock_drop(&lock);
 }
 
@@ -106,6 +154,7 @@ static void print_reason(const Place *place, StrBuf *out) {
 void reason_print(StrBuf *out) {
   uint64_t left[REASON_COUNT];
   lock_take(&lock);
+  write_down_places(NULL);
   if (places) qsort(places, place_count, sizeof *places, compare_counts);
   for (int reason = 0; reason < REASON_COUNT; reason++) left[reason] = reason_count((Reason)reason);
   for (uint32_t i = 0; i < place_count; i++) {

@@ -89,7 +89,8 @@ uint64_t reason_count(Reason reason);
 /* For every reason and place, the most frequent first: "3x  file.py:12  not fused: ... (aten::add)", and the line of
  * source below it. */
 void reason_print(StrBuf *out);
-void reason_reset(void); /* test hook */
+void reason_keep_places(const Source *source); /* of a source that is about to go */
+void reason_reset(void);                       /* test hook */
 
 #define STATISTICS(X)                                               \
   X(invocations, "calls that came to an executor")                  \

@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "report/reason.h"
+
 enum { CONTEXT_LINES = 2, MAX_EXCERPT_LINES = 40, MAX_LINE_BYTES = 400 };
 
 Status source_new(Str text, const char *filename_or_null, size_t first_line, Source **out) {
@@ -41,6 +43,7 @@ Source *source_retain(const Source *source) {
 void source_release(const Source *source) {
   Source *own = (Source *)source;
   if (!own || !ref_release(&own->refs)) return;
+  if (atomic_load_explicit(&own->has_reasons, memory_order_relaxed)) reason_keep_places(own);
   if (own->original_free) own->original_free(own->original_data);
   mem_free(own->text);
   mem_free(own->filename);

@@ -7,7 +7,8 @@
 struct SourceRange;
 typedef struct Source {
   RefCount refs;
-  char *text; /* owned, terminated */
+  _Atomic bool has_reasons; /* reason.h names places in it */
+  char *text;               /* owned, terminated */
   size_t length;
   char *filename;        /* owned or NULL */
   size_t first_line;     /* line number of the first line, 1 for a whole file */

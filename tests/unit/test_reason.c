@@ -178,7 +178,75 @@ static void test_guards(void **state) {
   reason_reset();
 }
 
+/* ---- places ---- */
+
+static Source *original; /* of all texts that count_search is asked about */
+static int searches;
+static bool count_search(const Source *source, uint32_t offset, SourceRange *out) {
+  searches++;
+  *out = (SourceRange){original, offset, offset};
+  return source != NULL;
+}
+
+static Source *source_of(const char *text, const char *name) {
+  Source *source;
+  assert_null(source_new(str_from(text), name, 1, &source));
+  return source;
+}
+
+static void expect_printed(const char *const *lines, size_t count) {
+  StrBuf text = {0};
+  reason_print(&text);
+  for (size_t i = 0; i < count; i++)
+    if (!strstr(text.data, lines[i])) fail_msg("no '%s' in\n%s", lines[i], text.data);
+  strbuf_dispose(&text);
+}
+
+/* By printing, or by the end of the source; and by whoever comes first only. */
+static void test_places_are_found_when_asked_for(void **state) {
+  (void)state;
+  static const char *const lines[] = {"2x  original.py:1 ", "1x  original.py:2 ", "a = b + c\n", "d = e\n"};
+  for (int prints = 0; prints < 2; prints++) {
+    reason_reset();
+    searches = 0;
+    original = source_of("a = b + c\nd = e\n", "original.py");
+    Source *made = source_of("x = y + z\nu = v\n", "made.py");
+    made->find_original = count_search;
+    reason_add(REASON_NOT_FUSED_ALONE, (SourceRange){made, 4, 5});
+    reason_add(REASON_NOT_FUSED_ALONE, (SourceRange){made, 8, 9});
+    reason_add(REASON_NOT_FUSED_ALONE, (SourceRange){made, 10, 15});
+    assert_int_equal(searches, 0);
+    if (prints) expect_printed(lines, 4);
+    source_release(made);
+    assert_int_equal(searches, 3);
+    source_release(original);
+    expect_printed(lines, 4);
+    assert_int_equal(searches, 3);
+  }
+  reason_reset();
+}
+
+/* More places than are kept, but on few lines. */
+static void test_many_places_on_few_lines(void **state) {
+  (void)state;
+  enum { COLUMNS = 200, LINES = 3 };
+  static const char *const lines[] = {"200x  wide.py:1 ", "200x  wide.py:2 ", "200x  wide.py:3 "};
+  char text[LINES * (COLUMNS + 1) + 1];
+  memset(text, 'x', sizeof text);
+  for (int i = 0; i < LINES; i++) text[i * (COLUMNS + 1) + COLUMNS] = '\n';
+  text[sizeof text - 1] = 0;
+  Source *source = source_of(text, "wide.py");
+  reason_reset();
+  for (uint32_t i = 0; i < LINES * (COLUMNS + 1); i++)
+    if (text[i] == 'x') reason_add(REASON_NOT_FUSED_ALONE, (SourceRange){source, i, i + 1});
+  expect_printed(lines, LINES);
+  source_release(source);
+  reason_reset();
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_passes), cmocka_unit_test(test_guards)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_passes), cmocka_unit_test(test_guards),
+                                     cmocka_unit_test(test_places_are_found_when_asked_for),
+                                     cmocka_unit_test(test_many_places_on_few_lines)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
