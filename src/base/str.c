@@ -75,17 +75,25 @@ static uint64_t fold(uint64_t a, uint64_t b) {
   return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
+static inline uint64_t load(const char *p, size_t bytes) {
+  uint64_t word = 0;
+  memcpy(&word, p, bytes);
+  return word;
+}
+/* Less than eight, which overlap in the word where that spares a call of memcpy with a length that varies. */
+static uint64_t few_bytes(const char *p, size_t count) {
+  if (count >= 4) return load(p, 4) | load(p + count - 4, 4) << 32;
+  if (!count) return 0;
+  return load(p, 1) | load(p + count / 2, 1) << 8 | load(p + count - 1, 1) << 16;
+}
+
 uint64_t str_hash(Str s) {
-  uint64_t seed = hash_seed(), hash = seed ^ s.length, word;
+  uint64_t seed = hash_seed(), hash = seed ^ s.length;
   const char *p = s.data;
   size_t left = s.length;
-  for (; left >= 8; p += 8, left -= 8) {
-    memcpy(&word, p, 8);
-    hash = fold(hash ^ word, seed ^ UINT64_C(0xa0761d6478bd642f));
-  }
-  word = 0;
-  if (left) memcpy(&word, p, left);
-  hash = fold(hash ^ word ^ ((uint64_t)left << 56), seed ^ UINT64_C(0xe7037ed1a0b428db));
+  for (; left >= 8; p += 8, left -= 8) hash = fold(hash ^ load(p, 8), seed ^ UINT64_C(0xa0761d6478bd642f));
+  uint64_t word = s.length >= 8 ? load(p + left - 8, 8) : few_bytes(p, left);
+  hash = fold(hash ^ word, seed ^ UINT64_C(0xe7037ed1a0b428db));
   return fold(hash ^ seed, UINT64_C(0x9e3779b97f4a7c15));
 }
 

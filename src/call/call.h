@@ -9,6 +9,7 @@
  *   call/match.h     calls from outside: arguments against a schema
  *
  * for the registry and operator_call:
+ *   call/row_index.h      rows by the names of the operators they give
  *   call/derive.h         in-place and .out forms, made from a row
  *   call/call_plan.h      what operator_call asks of a schema, found once
  *   call/row_dtypes.h     the dtypes a row takes

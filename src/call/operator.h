@@ -125,7 +125,8 @@ typedef struct OpTable {
 } OpTable;
 #define OP_TABLE(name, array) const OpTable name = {#name, array, sizeof(array) / sizeof *(array)}
 
-/* A registered row or a variant derived from one. Made when the index is built; its schema is parsed on first use. */
+/* A registered row or a variant derived from one. Made when its name is first looked up; its schema is parsed on first
+ * use. */
 typedef enum OpVariant { VARIANT_FUNCTIONAL, VARIANT_INPLACE, VARIANT_OUT } OpVariant;
 typedef struct Operator {
   const OpRow *row;
@@ -138,7 +139,8 @@ typedef struct Operator {
   _Atomic(struct Function *) body;         /* compiled body, on first use */
   _Atomic(struct CallPlan *) plan;         /* what operator_call needs of the schema, on first use */
   _Atomic(struct Operator *) next;         /* next overload of the same name, in order of registration */
-  _Atomic(struct Operator *) following;    /* in order of registration over all names */
+  _Atomic(struct Operator *) following;    /* in order of registration over all names, once all are made */
+  struct Operator *other_name;             /* the registry's: the first overload of another name */
   void *library;                           /* the loaded library it came from, or NULL */
 } Operator;
 static inline int64_t call_param(const Call *c) {

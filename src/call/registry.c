@@ -1,7 +1,7 @@
-/* The registry of operators: an index by name over the built-in tables, made at the first look-up, and open to rows of
- * libraries. Operators and schemas live as long as the process, in two arenas; a reader-writer lock guards the index,
- * so calls, which hold their Operator already, never meet it. Chains of overloads only grow or skip, and are walked
- * without the lock. */
+/* The registry of operators: an index of the built-in tables by name, made at the first look-up, from which operators
+ * are made name by name as they are looked up; and open to rows of libraries. Operators and schemas live as long as the
+ * process; a reader-writer lock guards the index, so calls, which hold their Operator already, never meet it. Chains of
+ * overloads only grow or skip, and are walked without the lock. */
 #include <assert.h>
 #include <pthread.h>
 
@@ -10,11 +10,21 @@
 #include "call/operator.h"
 #include "call/operator_library.h"
 #include "call/row_dtypes.h"
+#include "call/row_index.h"
+
+enum { BUILT_IN = 2 /* op_tables, graph_op_tables */ };
 
 static struct {
   pthread_rwlock_t lock;
   bool built;
-  Map index; /* qualified name -> first overload */
+  bool is_whole; /* all operators are made and linked in order of registration */
+  RowIndex rows[BUILT_IN];
+  bool is_made[NAME_BUCKETS];    /* the bucket's operators */
+  Operator *heads[NAME_BUCKETS]; /* first overloads of names, linked by `other_name` */
+  /* One block, so that looking a name up takes no memory: of as much as all built-in rows may give. */
+  Operator *operators, **in_order; /* by position */
+  char *text;
+  size_t operator_count, text_used;
   Arena arena;
   Operator *last; /* in order of registration */
 } registry = {.lock = PTHREAD_RWLOCK_INITIALIZER};
@@ -100,20 +110,46 @@ const FunctionSchema *operator_schema(const Operator *op) {
   return schema;
 }
 
-/* ---- the index; the lock is held for writing, the arena's catch point set ---- */
+/* ---- operators of rows; the lock is held for writing ---- */
 
-/* Behind `head`, the first of its name if there is one, unless an overload of that name is there. */
-static void append(Operator *op, Operator *head) {
+/* The first overload of a name of which operators are made. The lock is held. */
+static Operator *head_of(Str name, uint32_t bucket) {
   assert(lock_is_held());
-  Operator *last = NULL;
-  for (Operator *other = head; other; other = other->next) {
-    if (str_equal(other->overload_name, op->overload_name)) return;
-    last = other;
+  Operator *head = registry.heads[bucket];
+  while (head && !str_equal(head->name, name)) head = head->other_name;
+  return head;
+}
+
+/* Forms that are written out have precedence over derived ones, in whichever order they come; and `mean.out` belongs to
+ * mean.dim, whose row says so, rather than to mean, of which the rule would make it. */
+typedef enum Form { FORM_FUNCTIONAL, FORM_INPLACE, FORM_NAMED_OUT, FORM_OUT, FORM_COUNT } Form;
+
+static bool has_form(const OpRow *row, Form form) {
+  switch (form) {
+    case FORM_FUNCTIONAL:
+      return true;
+    case FORM_INPLACE:
+      return derive_has_form(row, VARIANT_INPLACE);
+    case FORM_NAMED_OUT:
+      return row->out;
+    default:
+      return !row->out && derive_has_form(row, VARIANT_OUT);
   }
-  if (last)
-    last->next = op;
-  else if (!map_put(&registry.index, op->name, op))
-    catch_throw(registry.arena.catch_point, status_out_of_memory());
+}
+
+/* Of texts that live as long as the registry. */
+static Str join(Str stem, Str ending) {
+  if (!ending.length) return stem;
+  if (!stem.length) return ending;
+  size_t length = stem.length + ending.length;
+  char *text = registry.is_whole ? arena_alloc(&registry.arena, length) : registry.text + registry.text_used;
+  if (!registry.is_whole) registry.text_used += length;
+  memcpy(text, stem.data, stem.length);
+  memcpy(text + stem.length, ending.data, ending.length);
+  return (Str){text, length};
+}
+
+static void enlist(Operator *op) {
   if (registry.last)
     registry.last->following = op;
   else
@@ -121,97 +157,118 @@ static void append(Operator *op, Operator *head) {
   registry.last = op;
 }
 
-/* Of texts that live as long as the registry. */
-static Str join(Str stem, Str ending) {
-  if (!ending.length) return stem;
-  if (!stem.length) return ending;
-  char *text = arena_alloc(&registry.arena, stem.length + ending.length);
-  memcpy(text, stem.data, stem.length);
-  memcpy(text + stem.length, ending.data, ending.length);
-  return (Str){text, stem.length + ending.length};
-}
-
-/* The functional form of a row, and the first operator of its name. */
-typedef struct Indexed {
-  const OpRow *row;
-  Operator *functional, *head;
-} Indexed;
-
-static Operator *make_operator(const OpRow *row, OpVariant variant, void *library) {
+/* Of a built-in row, which has a position; of others when all of those are there. */
+static Operator *new_operator(uint32_t position) {
+  if (!registry.is_whole) return registry.in_order[position] = &registry.operators[registry.operator_count++];
   Operator *op = ARENA_NEW(&registry.arena, Operator);
-  op->row = row;
-  op->variant = (uint8_t)variant;
-  op->flags = row->flags & ~(uint32_t)(OP_INPLACE | OP_OUT);
-  op->library = library;
+  enlist(op);
   return op;
 }
 
-static void index_functional(Indexed *indexed, void *library) {
-  const OpRow *row = indexed->row;
-  Operator *op = make_operator(row, VARIANT_FUNCTIONAL, library);
-  if (!schema_text_split(str_from(row->schema), &op->name, &op->overload_name))
-    catch_throw(registry.arena.catch_point, status_new(ERROR_SYNTAX, "not a schema: %s", row->schema));
-  Operator *head = map_get(&registry.index, op->name);
-  append(op, head);
-  indexed->functional = op;
-  indexed->head = head ? head : op;
+/* After the overloads of its name, unless one of that overload name is there. */
+static void add_operator(const OpRow *row, OpVariant variant, Str name, Str overload, uint32_t position,
+                         void *library) {
+  uint32_t bucket = name_bucket(name);
+  Operator *last = NULL;
+  for (Operator *other = head_of(name, bucket); other; other = other->next) {
+    if (str_equal(other->overload_name, overload)) return;
+    last = other;
+  }
+  Operator *op = new_operator(position);
+  op->row = row;
+  op->name = name;
+  op->overload_name = overload;
+  op->variant = (uint8_t)variant;
+  op->flags = row->flags & ~(uint32_t)(OP_INPLACE | OP_OUT);
+  op->library = library;
+  if (last) {
+    last->next = op;
+  } else {
+    op->other_name = registry.heads[bucket];
+    registry.heads[bucket] = op;
+  }
 }
 
-static void index_inplace(const Indexed *indexed, void *library) {
-  Operator *op = make_operator(indexed->row, VARIANT_INPLACE, library);
-  op->name = join(indexed->functional->name, STR("_"));
-  op->overload_name = derive_inplace_overload(indexed->row, indexed->functional->overload_name);
-  append(op, map_get(&registry.index, op->name));
+static void add_form(const OpRow *row, Form form, uint32_t position, void *library) {
+  Str name, overload, stem, ending;
+  bool is_schema = schema_text_split(str_from(row->schema), &name, &overload);
+  assert(is_schema); /* a test looks at the rows' texts, check_row at a library's */
+  if (!is_schema) return;
+  switch (form) {
+    case FORM_FUNCTIONAL:
+      add_operator(row, VARIANT_FUNCTIONAL, name, overload, position, library);
+      break;
+    case FORM_INPLACE:
+      add_operator(row, VARIANT_INPLACE, join(name, STR("_")), derive_inplace_overload(row, overload), position,
+                   library);
+      break;
+    default:
+      derive_out_overload(row, overload, &stem, &ending);
+      add_operator(row, VARIANT_OUT, name, join(stem, ending), position, library);
+  }
 }
 
-static void index_out(const Indexed *indexed, void *library) {
-  Operator *op = make_operator(indexed->row, VARIANT_OUT, library);
-  Str stem, ending;
-  derive_out_overload(indexed->row, indexed->functional->overload_name, &stem, &ending);
-  op->name = indexed->functional->name;
-  op->overload_name = join(stem, ending);
-  append(op, indexed->head);
+/* `before`: positions of the tables before these. */
+static void make_bucket_of(const RowIndex *rows, uint32_t bucket, uint32_t before) {
+  for (Form form = FORM_FUNCTIONAL; form < FORM_COUNT; form++)
+    for (uint32_t entry = rows->first[bucket]; entry; entry = rows->next[entry]) {
+      const OpRow *row = row_index_row(rows, entry);
+      if (row_index_is_inplace(entry) == (form == FORM_INPLACE) && has_form(row, form))
+        add_form(row, form, before + (uint32_t)form * rows->count + (entry - 1) / 2, NULL);
+    }
 }
 
-static Indexed *functional_forms(const OpTable *const *tables, size_t *out_count) {
-  size_t count = 0;
-  for (const OpTable *const *t = tables; *t; t++) count += (*t)->count;
-  Indexed *all = ARENA_ARRAY(&registry.arena, Indexed, count + 1);
-  *out_count = 0;
-  for (const OpTable *const *t = tables; *t; t++)
-    for (size_t i = 0; i < (*t)->count; i++) all[(*out_count)++].row = &(*t)->rows[i];
-  return all;
+static void make_bucket(uint32_t bucket) {
+  assert(lock_is_held() && registry.built);
+  if (registry.is_made[bucket]) return;
+  uint32_t before = 0;
+  for (int i = 0; i < BUILT_IN; before += FORM_COUNT * registry.rows[i++].count)
+    make_bucket_of(&registry.rows[i], bucket, before);
+  registry.is_made[bucket] = true;
 }
 
-/* Forms that are written out have precedence over derived ones, in whichever order they come; and `mean.out` belongs to
- * mean.dim, whose row says so, rather than to mean, of which the rule would make it. */
-static void index_tables(const OpTable *const *tables, void *library) {
-  size_t count;
-  Indexed *all = functional_forms(tables, &count);
-  for (size_t i = 0; i < count; i++) index_functional(&all[i], library);
-  for (size_t i = 0; i < count; i++)
-    if (derive_has_form(all[i].row, VARIANT_INPLACE)) index_inplace(&all[i], library);
-  for (size_t i = 0; i < count; i++)
-    if (all[i].row->out && derive_has_form(all[i].row, VARIANT_OUT)) index_out(&all[i], library);
-  for (size_t i = 0; i < count; i++)
-    if (derive_has_form(all[i].row, VARIANT_OUT)) index_out(&all[i], library);
+static uint32_t position_count(void) {
+  uint32_t count = 0;
+  for (int i = 0; i < BUILT_IN; i++) count += FORM_COUNT * registry.rows[i].count;
+  return count;
+}
+
+static void make_whole(void) {
+  if (registry.is_whole) return;
+  for (uint32_t bucket = 0; bucket < NAME_BUCKETS; bucket++) make_bucket(bucket);
+  for (uint32_t i = 0; i < position_count(); i++)
+    if (registry.in_order[i]) enlist(registry.in_order[i]);
+  registry.is_whole = true;
+}
+
+/* ---- the index ---- */
+
+static void index_rows(void) {
+  row_index_build(&registry.rows[0], op_tables, &registry.arena);
+  row_index_build(&registry.rows[1], graph_op_tables, &registry.arena);
+  size_t operators = 0, text = 0;
+  for (int i = 0; i < BUILT_IN; i++) {
+    operators += registry.rows[i].operator_count;
+    text += registry.rows[i].text_bytes;
+  }
+  size_t bytes = operators * sizeof(Operator) + position_count() * sizeof(Operator *) + text;
+  char *block = mem_calloc(1, bytes);
+  if (!block) catch_throw(registry.arena.catch_point, status_out_of_memory());
+  registry.operators = (Operator *)block;
+  registry.in_order = (Operator **)(registry.operators + operators);
+  registry.text = (char *)(registry.in_order + position_count());
 }
 
 static Status build(void) {
   HEAP_SCOPE(NULL);
   if (registry.built) return OK;
   Catch here;
-  map_init(&registry.index, NULL);
   arena_init(&registry.arena, &here);
-  registry.last = NULL;
   if (catch_enter(&here)) {
-    index_tables(op_tables, NULL);
-    index_tables(graph_op_tables, NULL);
+    index_rows();
     registry.built = true;
   } else {
-    map_dispose(&registry.index);
     arena_dispose(&registry.arena);
-    first_operator = NULL;
   }
   registry.arena.catch_point = NULL;
   return here.status;
@@ -243,9 +300,22 @@ Status operators_prepare(void) {
 
 /* ---- look-up ---- */
 
+/* The lock is held for reading, before and after; meanwhile it may be let go. */
+static const Operator *head_made(Str qualified_name) {
+  uint32_t bucket = name_bucket(qualified_name);
+  if (!registry.is_made[bucket]) {
+    unlock();
+    lock_for_writer();
+    make_bucket(bucket);
+    unlock();
+    lock_for_readers();
+  }
+  return head_of(qualified_name, bucket);
+}
+
 static const Operator *find(Str qualified_name) {
   if (!lock_for_reading()) return NULL;
-  const Operator *op = map_get(&registry.index, qualified_name);
+  const Operator *op = head_made(qualified_name);
   unlock();
   return op;
 }
@@ -257,13 +327,25 @@ const Operator *operator_find(Str qualified_name) {
   return op;
 }
 
-bool operator_space_is_known(Str space) {
+/* Leaves the lock held for reading, with all operators made, unless the index can't be built. */
+static bool lock_whole_for_reading(void) {
   if (!lock_for_reading()) return false;
+  if (registry.is_whole) return true;
+  unlock();
+  lock_for_writer();
+  make_whole();
+  unlock();
+  lock_for_readers();
+  return true;
+}
+
+bool operator_space_is_known(Str space) {
+  if (!lock_whole_for_reading()) return false;
   bool known = false;
   for (const Operator *op = first_operator; op && !known; op = op->following)
     known = op->name.length > space.length && op->name.data[space.length] == ':' &&
             !memcmp(op->name.data, space.data, space.length);
-  pthread_rwlock_unlock(&registry.lock);
+  unlock();
   return known;
 }
 
@@ -272,7 +354,7 @@ const Operator *operator_find_symbol(Symbol name) {
   const Operator *op = atomic_load_explicit(&of_known_symbols[name], memory_order_acquire);
   if (!op) {
     if (!lock_for_reading()) return NULL;
-    op = map_get(&registry.index, symbol_name(name));
+    op = head_made(symbol_name(name));
     atomic_store_explicit(&of_known_symbols[name], op ? op : &no_operator, memory_order_release);
     unlock();
   }
@@ -298,7 +380,7 @@ const Operator *operator_find_changed(Str name) {
 
 const Operator *operator_next(const Operator *after) {
   if (after) return after->following;
-  if (!lock_for_reading()) return NULL;
+  if (!lock_whole_for_reading()) return NULL;
   unlock();
   return first_operator;
 }
@@ -307,13 +389,14 @@ size_t operator_similar(Str qualified_name, Str *out, size_t max) {
   enum { LIMIT = 3, KEPT = 16 };
   size_t distances[KEPT], count = 0;
   if (max > KEPT) max = KEPT;
-  if (max == 0 || !lock_for_reading()) return 0;
+  if (max == 0 || !lock_whole_for_reading()) return 0;
   size_t limit = qualified_name.length < 10 ? 1 : LIMIT; /* short names are near to everything */
-  for (MapEntry *e = map_next(&registry.index, NULL); e; e = map_next(&registry.index, e)) {
-    size_t longer = e->key.length > qualified_name.length ? e->key.length - qualified_name.length
-                                                          : qualified_name.length - e->key.length;
-    if (longer > limit) continue;
-    size_t distance = str_distance(qualified_name, e->key, limit);
+  for (const Operator *op = first_operator; op; op = op->following) {
+    Str name = op->name;
+    size_t longer =
+        name.length > qualified_name.length ? name.length - qualified_name.length : qualified_name.length - name.length;
+    if (longer > limit || head_of(name, name_bucket(name)) != op) continue;
+    size_t distance = str_distance(qualified_name, name, limit);
     if (distance > limit || distance == 0) continue;
     size_t at = count;
     while (at > 0 && distances[at - 1] > distance) at--;
@@ -321,7 +404,7 @@ size_t operator_similar(Str qualified_name, Str *out, size_t max) {
     if (count < max) count++;
     memmove(&out[at + 1], &out[at], (count - 1 - at) * sizeof *out);
     memmove(&distances[at + 1], &distances[at], (count - 1 - at) * sizeof *distances);
-    out[at] = e->key;
+    out[at] = name;
     distances[at] = distance;
   }
   unlock();
@@ -346,7 +429,7 @@ static Status check_row(const OpRow *row, const OpTable *table, size_t position)
         str_equal(overload, other_overload))
       return status_new(ERROR_INVALID_ARGUMENT, "the table has two rows for %s", row->schema);
   }
-  for (const Operator *op = map_get(&registry.index, name); op; op = op->next) {
+  for (const Operator *op = head_of(name, name_bucket(name)); op; op = op->next) {
     if (str_equal(op->overload_name, overload))
       return status_new(ERROR_INVALID_ARGUMENT, "an operator " STR_FMT "%s" STR_FMT " is registered already",
                         STR_ARG(name), overload.length ? "." : "", STR_ARG(overload));
@@ -357,23 +440,37 @@ static Status check_row(const OpRow *row, const OpTable *table, size_t position)
   return OK;
 }
 
+static void add_rows(const OpTable *table, void *library) {
+  for (Form form = FORM_FUNCTIONAL; form < FORM_COUNT; form++)
+    for (size_t i = 0; i < table->count; i++)
+      if (has_form(&table->rows[i], form)) add_form(&table->rows[i], form, 0, library);
+}
+
 Status operator_register(const OpTable *table, void *library) {
   HEAP_SCOPE(NULL);
   Catch here;
   here.status = OK;
   lock_for_writer();
   Status status = build();
+  if (status == OK) make_whole();
   for (size_t i = 0; status == OK && i < table->count; i++) status = check_row(&table->rows[i], table, i);
   if (status == OK) {
-    const OpTable *const tables[] = {table, NULL};
     forget_known_symbols();
     registry.arena.catch_point = &here;
-    if (catch_enter(&here)) index_tables(tables, library);
+    if (catch_enter(&here)) add_rows(table, library);
     registry.arena.catch_point = NULL;
     status = here.status;
   }
   unlock();
   return status;
+}
+
+/* The next overload in its place, if there is one. */
+static void retire_head(const Operator *head) {
+  Operator **link = &registry.heads[name_bucket(head->name)], *next = head->next;
+  while (*link != head) link = &(*link)->other_name;
+  if (next) next->other_name = head->other_name;
+  *link = next ? next : head->other_name;
 }
 
 void operator_retire(void *library) {
@@ -388,11 +485,9 @@ void operator_retire(void *library) {
       continue;
     }
     /* The retired one keeps its links: whoever stands on it walks on. */
-    Operator *head = map_get(&registry.index, op->name);
+    Operator *head = head_of(op->name, name_bucket(op->name));
     if (head == op) {
-      map_remove(&registry.index, op->name);
-      if (op->next && !map_put(&registry.index, ((Operator *)op->next)->name, op->next))
-        assert(!"a freed slot is there");
+      retire_head(op);
     } else {
       while (head && head->next != op) head = head->next;
       if (head) head->next = op->next;

@@ -90,6 +90,33 @@ static void built_in_tables_are_sound(void **state) {
   strbuf_dispose(&problems);
 }
 
+/* Before all others. Operators are made as their names are looked up: the same, in the same order, as all of them. */
+static void finds_what_lists_have(void **state) {
+  (void)state;
+  static const char *const names[] = {"aten::mean", "aten::add_", "aten::add",         "aten::sort",
+                                      "aten::pow_", "aten::mul",  "prim::AutogradAdd", "aten::frexp"};
+  enum { NAMES = sizeof names / sizeof *names };
+  const Operator *found[NAMES];
+  for (size_t i = 0; i < NAMES; i++) {
+    found[i] = operator_find(str_from(names[i]));
+    if (!found[i]) fail_msg("%s", names[i]);
+  }
+  for (size_t i = 0; i < NAMES; i++) {
+    const Operator *next = found[i];
+    for (const Operator *op = operator_next(NULL); op; op = operator_next(op)) {
+      if (!str_is(op->name, names[i])) continue;
+      assert_ptr_equal(op, next);
+      next = next->next;
+    }
+    assert_null(next);
+  }
+  for (const Operator *op = operator_next(NULL); op; op = operator_next(op)) {
+    const Operator *other = operator_find(op->name);
+    while (other && other != op) other = other->next;
+    if (!other) fail_msg(STR_FMT "." STR_FMT, STR_ARG(op->name), STR_ARG(op->overload_name));
+  }
+}
+
 static void finds_operators(void **state) {
   (void)state;
   assert_null(operator_find(STR("aten::no_such_operator")));
@@ -156,8 +183,9 @@ static void registers_and_retires(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(casts_are_recorded), cmocka_unit_test(derives_schemas),
-                                     cmocka_unit_test(built_in_tables_are_sound), cmocka_unit_test(finds_operators),
-                                     cmocka_unit_test(registers_and_retires)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(finds_what_lists_have), cmocka_unit_test(casts_are_recorded),
+      cmocka_unit_test(derives_schemas),       cmocka_unit_test(built_in_tables_are_sound),
+      cmocka_unit_test(finds_operators),       cmocka_unit_test(registers_and_retires)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

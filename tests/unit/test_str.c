@@ -119,6 +119,25 @@ static void test_utf8(void **state) {
   }
 }
 
+/* Every byte counts, and the length. */
+static void test_hash(void **state) {
+  (void)state;
+  char text[40] = "the hash of a text of some forty bytes.";
+  for (size_t length = 0; length < sizeof text; length++) {
+    Str whole = {text, length};
+    uint64_t hash = str_hash(whole);
+    char copy[sizeof text];
+    memcpy(copy, text, sizeof text);
+    assert_true(str_hash((Str){copy, length}) == hash);
+    if (length) assert_true(str_hash((Str){text, length - 1}) != hash);
+    for (size_t i = 0; i < length; i++) {
+      copy[i] ^= 1;
+      assert_true(str_hash((Str){copy, length}) != hash);
+      copy[i] ^= 1;
+    }
+  }
+}
+
 static void test_distance(void **state) {
   (void)state;
   assert_int_equal(str_distance(STR("sigmoid"), STR("sigmiod"), 2), 1);
@@ -149,7 +168,7 @@ int main(void) {
       cmocka_unit_test(test_equality),          cmocka_unit_test(test_shortest_double),
       cmocka_unit_test(test_doubles_read_back), cmocka_unit_test(test_reading_numbers),
       cmocka_unit_test(test_buffer_limits),     cmocka_unit_test(test_utf8),
-      cmocka_unit_test(test_distance),
+      cmocka_unit_test(test_distance),          cmocka_unit_test(test_hash),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
