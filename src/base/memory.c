@@ -8,6 +8,7 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
+#include "base/format.h"
 #include "base/small_blocks.h"
 #include "base/work_limit.h"
 
@@ -303,12 +304,12 @@ char *arena_strndup(Arena *arena, const char *text, size_t length) {
 char *arena_printf(Arena *arena, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  int length = vsnprintf(NULL, 0, format, arguments);
+  int length = text_format(NULL, 0, format, arguments);
   va_end(arguments);
   char *text = arena_alloc(arena, (size_t)(length < 0 ? 0 : length) + 1);
   if (length < 0) return text;
   va_start(arguments, format);
-  vsnprintf(text, (size_t)length + 1, format, arguments);
+  text_format(text, (size_t)length + 1, format, arguments);
   va_end(arguments);
   return text;
 }

@@ -10,6 +10,8 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "base/format.h"
+
 /* ---- Str ---- */
 
 bool str_equal(Str a, Str b) {
@@ -201,7 +203,7 @@ void strbuf_repeat(StrBuf *b, char c, size_t count) {
 void strbuf_printf(StrBuf *b, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  int length = vsnprintf(NULL, 0, format, arguments);
+  int length = text_format(NULL, 0, format, arguments);
   va_end(arguments);
   if (length <= 0) {
     if (length < 0) b->failed = true;
@@ -210,7 +212,7 @@ void strbuf_printf(StrBuf *b, const char *format, ...) {
   size_t admitted = strbuf_admit(b, (size_t)length);
   if (!strbuf_reserve(b, (size_t)length)) return;
   va_start(arguments, format);
-  vsnprintf(b->data + b->length, (size_t)length + 1, format, arguments);
+  text_format(b->data + b->length, (size_t)length + 1, format, arguments);
   va_end(arguments);
   b->length += admitted;
   b->data[b->length] = '\0';

@@ -5,9 +5,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "base/format.h"
 #include "base/str.h"
 
 static void check_double(double value, const char *expected) {
@@ -119,6 +122,36 @@ static void test_utf8(void **state) {
   }
 }
 
+static void check_format(const char *format, ...) {
+  char expected[200], made[200];
+  for (size_t room = 0; room < 60; room++) {
+    va_list arguments;
+    memset(expected, '#', sizeof expected);
+    memset(made, '#', sizeof made);
+    va_start(arguments, format);
+    int length = vsnprintf(expected, room, format, arguments);
+    va_end(arguments);
+    va_start(arguments, format);
+    assert_int_equal(text_format(made, room, format, arguments), length);
+    va_end(arguments);
+    assert_memory_equal(made, expected, sizeof made);
+  }
+}
+
+/* As the C library has it, plain conversions and others, whatever the room. */
+static void test_formats(void **state) {
+  (void)state;
+  check_format("no conversion");
+  check_format("%s and %s, 100%%", "one", "");
+  check_format("<%.*s> <%.*s> <%.*s>", 3, "four", 9, "four", 0, "four");
+  check_format("<%.*s> %c%c", -1, "whole", 'a', 'z');
+  check_format("%d %d %d %u %u", 0, INT_MIN, INT_MAX, 0u, UINT_MAX);
+  check_format("%zu %zu %lld %lld %llu", (size_t)0, SIZE_MAX, LLONG_MIN, LLONG_MAX, ULLONG_MAX);
+  check_format("%s %5d %s", "before", 42, "after");
+  check_format("%.3f %x %p %ld %-8s|%02d", 0.5, 255, (void *)&check_format, -7l, "left", 3);
+  check_format("%.*s|", 0, (const char *)NULL);
+}
+
 /* Every byte counts, and the length. */
 static void test_hash(void **state) {
   (void)state;
@@ -169,6 +202,7 @@ int main(void) {
       cmocka_unit_test(test_doubles_read_back), cmocka_unit_test(test_reading_numbers),
       cmocka_unit_test(test_buffer_limits),     cmocka_unit_test(test_utf8),
       cmocka_unit_test(test_distance),          cmocka_unit_test(test_hash),
+      cmocka_unit_test(test_formats),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
