@@ -5,24 +5,40 @@
 
 #define FILE_NAME "constant_pooling"
 
+/* Of what is no more than a number, which most constants are: three words, of which the first is no text's beginning. */
+static bool is_number(IValue value, uint64_t *out_bits) {
+  if (value.tag == TAG_FLOAT)
+    memcpy(out_bits, &value.f, sizeof *out_bits);
+  else if (value.tag == TAG_INT)
+    *out_bits = (uint64_t)value.i;
+  else if (value.tag == TAG_BOOL || value.tag == TAG_NONE)
+    *out_bits = value.tag == TAG_BOOL && value.b;
+  else
+    return false;
+  return true;
+}
+static Str key_of_number(Graph *graph, const Type *type, uint32_t tag, uint64_t bits) {
+  uint64_t words[] = {(uint64_t)tag << 8, (uint64_t)(uintptr_t)type, bits};
+  return (Str){arena_strndup(graph->arena, (const char *)words, sizeof words), sizeof words};
+}
+
 /* A text that is equal exactly for equal constants. */
 static Str key_of(Graph *graph, const Node *node) {
   const Value *output = node_output(node, 0);
+  const NodeAttribute *name = node_attribute(node, SYM_attr_name);
+  IValue value;
+  uint64_t bits;
+  bool is_constant = value_is_constant(output, &value);
+  if (is_constant && !name && is_number(value, &bits)) return key_of_number(graph, output->type, value.tag, bits);
   StrBuf text = {0};
   type_print(output->type, &text);
   strbuf_char(&text, '|');
-  IValue value;
-  const NodeAttribute *name = node_attribute(node, SYM_attr_name);
   if (name) {
     strbuf_printf(&text, "function %p", (void *)output->type->function);
-  } else if (!value_is_constant(output, &value)) {
+  } else if (!is_constant) {
     strbuf_printf(&text, "node %p", (void *)node);
   } else if (value.tag == TAG_TENSOR || value.tag == TAG_OBJECT || value.tag == TAG_ENUM) {
     strbuf_printf(&text, "object %p", (void *)value.counted);
-  } else if (value.tag == TAG_FLOAT) {
-    uint64_t bits;
-    memcpy(&bits, &value.f, sizeof bits);
-    strbuf_printf(&text, "%llx", (unsigned long long)bits);
   } else {
     strbuf_printf(&text, "%u:", value.tag);
     Status status = ivalue_print_repr(value, &text);
