@@ -6,8 +6,9 @@
  *   specializing   NEW --compile--> SETTLED
  *   profiling      NEW --compile--> PROFILING --runs, compile--> READY --failed guards--> PROFILING ... --> SETTLED
  *
- * Where guards might not pay, READY begins as WEIGHING, which ends as READY or SETTLED without guards. With every return from READY to PROFILING the types merge and the depth goes down; at depth 0 the plan that is
- * insensitive to profiles settles the matter. A variant without a plan runs the graph as written. */
+ * Where guards might not pay, READY begins as WEIGHING, which ends as READY or, without guards, SETTLED. With every
+ * return from READY to PROFILING the types merge and the depth goes down; at depth 0 the plan that is insensitive to
+ * profiles settles the matter. A variant without a plan runs the graph as written. */
 #pragma once
 
 #include "executor/executor.h"

@@ -70,7 +70,7 @@ static Place *find_place(const Place *like, uint32_t count) {
   return NULL;
 }
 
-/* All places in `source`, NULL: in any, are written down; those that turn out to be one become one. The lock is held. */
+/* All places in `source` (NULL: in any) are written down; places that are one become one. The lock is held. */
 static void write_down_places(const Source *source) {
   assert(lock_is_held());
   uint32_t kept = 0;

@@ -5,7 +5,7 @@
 
 #define FILE_NAME "constant_pooling"
 
-/* Of what is no more than a number, which most constants are: three words, of which the first is no text's beginning. */
+/* Most constants are no more than a number: their keys are three words, of which the first is no text's beginning. */
 static bool is_number(IValue value, uint64_t *out_bits) {
   if (value.tag == TAG_FLOAT)
     memcpy(out_bits, &value.f, sizeof *out_bits);
