@@ -24,7 +24,7 @@ enum { MAX_VARIANTS = 32, GENERIC_VARIANTS = 2 };
 typedef enum Stage {
   STAGE_NEW,
   STAGE_PROFILING,
-  STAGE_WEIGHING, /* ready, while another job finds out whether its guards pay */
+  STAGE_WEIGHING, /* ready, but whether its guards pay is to be found out */
   STAGE_READY,
   STAGE_FALLING_BACK,
   STAGE_SETTLED
@@ -32,7 +32,7 @@ typedef enum Stage {
 
 typedef struct Variant {
   Job job;      /* the next step */
-  Job weighing; /* the step from STAGE_WEIGHING on: nobody waits for it */
+  Job weighing; /* the step from STAGE_WEIGHING on, which nobody waits for */
   GraphExecutor *executor;
   ExecutorOptions options;
   ArgumentSpec spec;

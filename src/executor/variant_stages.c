@@ -6,7 +6,10 @@
 #include "interp/interp.h"
 #include "pass/pass.h"
 
-enum { BAILOUTS_TO_GIVE_UP = 2 };
+enum {
+  BAILOUTS_TO_GIVE_UP = 2,
+  RUNS_TO_WEIGH = 8 /* of a guarded plan: the calls of a program that makes few don't share the processor with it */
+};
 
 static void settle(Variant *v, Plan *plan) {
   variant_publish(v, plan);
@@ -183,10 +186,7 @@ static void run_job(Job *job) {
     lock_drop(&v->executor->lock);
   }
   status_free(status);
-  if (atomic_load(&v->stage) != STAGE_WEIGHING)
-    atomic_store(&v->is_compiling, false);
-  else if (!queue_add(&v->weighing))
-    run_weighing(&v->weighing);
+  atomic_store(&v->is_compiling, false);
 }
 
 static bool hold_variant(Job *job) {
@@ -244,6 +244,12 @@ static void bailed_out(Variant *v, Plan *plan, const Exec *exec) {
   if (falls_back) variant_compile(v, exec);
 }
 
+/* A run in a guarded plan has ended. */
+static void count_run(Variant *v, Plan *plan) {
+  if (atomic_fetch_add(&plan->runs, 1) + 1 < RUNS_TO_WEIGH || atomic_exchange(&v->is_compiling, true)) return;
+  if (!queue_add(&v->weighing)) atomic_store(&v->is_compiling, false);
+}
+
 InterpRun variant_begin_run(const Variant *v, Plan *plan) {
   InterpRun run = {.force_guard = v->options.force_guard};
   if (plan->record && !profiling_record_is_ready(plan->record)) run.profile = profiling_record_begin(plan->record);
@@ -255,6 +261,9 @@ void variant_end_run(Variant *v, Plan *plan, const InterpRun *run, const Exec *e
     profiling_record_end(plan->record, run->profile, succeeded);
     if (profiling_record_is_ready(plan->record) && atomic_load(&v->stage) == STAGE_PROFILING) variant_compile(v, exec);
   }
-  if (run->failed_guard) bailed_out(v, plan, exec);
+  if (run->failed_guard)
+    bailed_out(v, plan, exec);
+  else if (plan->kind == PLAN_OPTIMIZED && atomic_load_explicit(&v->stage, memory_order_relaxed) == STAGE_WEIGHING)
+    count_run(v, plan);
   plan_release(plan);
 }
