@@ -173,8 +173,42 @@ static bool all_are_needed(const Marking *m) {
   return true;
 }
 
+/* The value that the node's first output is a view of; NULL: it is none. */
+static const Value *viewed_by(const Node *node) {
+  const FunctionSchema *schema = node->block_count || !node->input_count ? NULL : node_schema(node);
+  if (!schema || schema->return_count != 1 || !schema->argument_count) return NULL;
+  const AliasInfo *from = schema->arguments[0].alias, *to = schema->returns[0].alias;
+  bool is_view = from && to && to->before && to->before == from->before && !(to->before & ALIAS_WILDCARD);
+  return is_view ? node_input(node, 0) : NULL;
+}
+
+/* Whether it is an object's attribute or a view of one, which the object shows to others. */
+static bool is_of_attribute(const Value *value) {
+  const Value *next = value;
+  do {
+    value = next;
+    if (value->node->kind == SYM_prim_GetAttr) return true;
+  } while ((next = viewed_by(value->node)));
+  return false;
+}
+
+/* What most writes write to is found without asking what all memory of the graph may be. */
+static void need_writes_to_attributes(Marking *m) {
+  for (size_t i = 0; i < m->writes.length; i++) {
+    Node *write = m->writes.data[i];
+    const FunctionSchema *schema = node_schema(write);
+    for (uint32_t k = 0; k < schema->argument_count && k < write->input_count; k++) {
+      const AliasInfo *alias = schema->arguments[k].alias;
+      if (alias && alias->is_write && is_of_attribute(node_input(write, k))) need_node(m, write);
+    }
+  }
+  follow(m);
+}
+
 /* Writes to needed memory need their operands, which makes more memory needed: that of earlier writes, mostly. */
 static void follow_writes(Marking *m) {
+  if (all_are_needed(m)) return;
+  need_writes_to_attributes(m);
   if (all_are_needed(m)) return;
   m->memory = alias_marks_new(alias_db_new(m->graph, m->scratch));
   mark_memory(m, m->graph->block);
