@@ -110,11 +110,11 @@ static void free_block(Heap *heap, void *p, size_t block_bytes) {
     free(p);
 }
 
-void *cache_alloc_in(Heap *heap, size_t bytes) {
+static void *alloc_in(Heap *heap, size_t bytes, bool may_be_kept) {
   size_t block_bytes;
   int class_index = size_class(bytes, &block_bytes);
   if (!mem_budget_take(block_bytes)) return NULL;
-  void *p = class_index >= 0 ? take_kept(heap, class_index, block_bytes) : NULL;
+  void *p = class_index >= 0 && may_be_kept ? take_kept(heap, class_index, block_bytes) : NULL;
   if (!p && !mem_is_refused()) {
     if (class_index < 0 && !heap_is_foreign(heap)) p = small_block_take(BLOCK_ALIGNED, bytes, &(size_t){0});
     if (!p) p = fresh_block(heap, block_bytes);
@@ -125,6 +125,13 @@ void *cache_alloc_in(Heap *heap, size_t bytes) {
   else
     mem_budget_give(block_bytes);
   return p;
+}
+
+void *cache_alloc_in(Heap *heap, size_t bytes) {
+  return alloc_in(heap, bytes, true);
+}
+void *cache_alloc_lasting_in(Heap *heap, size_t bytes) {
+  return alloc_in(heap, bytes, false);
 }
 
 static bool keep(Heap *heap, void *p, int class_index, size_t block_bytes) {

@@ -12,6 +12,8 @@ void *cache_alloc(size_t bytes);
 void cache_free(void *p, size_t bytes); /* bytes as given to cache_alloc */
 /* The same of a heap that the caller remembers. */
 void *cache_alloc_in(Heap *heap, size_t bytes);
+/* For what outlasts the call: never a kept block, which the next call is going to want. */
+void *cache_alloc_lasting_in(Heap *heap, size_t bytes);
 void cache_free_in(Heap *heap, void *p, size_t bytes);
 /* For heap.c: of a heap; bytes 0: the default, 256 MiB. NULL: no memory. */
 struct Cache *cache_new(uint64_t bytes);

@@ -228,7 +228,7 @@ static PackedWeight *find_replaceable(PackedWeights *store, const Tensor *weight
 
 static PackedWeight *weight_new(PackedWeights *store, const Tensor *weight, const WeightLayout *layout) {
   PackedWeight *p = mem_calloc(1, sizeof *p);
-  float *data = p ? cache_alloc_in(store->heap, layout->bytes) : NULL;
+  float *data = p ? cache_alloc_lasting_in(store->heap, layout->bytes) : NULL;
   if (!data) {
     mem_free(p);
     return NULL;
