@@ -17,6 +17,7 @@
  *                                       flat_lanes_body.h, flat_direct_body.h, flat_dots_body.h, flat_exp_body.h
  *   compute/conv/conv_epilogue.h        what happens to results in registers
  *   compute/pool/pool_plane.h           pooling of float32 planes
+ *   compute/pool/pool_maximum.h         the greatest of windows of few columns; pool_maximum_body.h
  *   compute/pool/pool_indices.h         the greatest of windows, and where it was
  *   compute/norm/norm_affine.h          scale and shift; norm_affine_body.h
  *   compute/norm/norm_batch.h           sums over channels and their gradients; norm_batch_body.h

@@ -1,5 +1,5 @@
-/* The greatest of windows and where it was found against a plain search: kernels, strides, dilations, paddings, rows
- * short and long, equal values, NaN, minus infinity; and the way back. */
+/* The greatest of windows, with and without where it was found, against a plain search: kernels, strides, dilations,
+ * paddings, rows short and long, equal values, NaN, minus infinity; and the way back. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,9 @@
 
 #include <cmocka.h>
 
+#include "base/processor.h"
 #include "compute/pool/pool_indices.h"
+#include "compute/pool/pool_maximum.h"
 #include "random_numbers.h"
 
 static PoolPlanes random_planes(void) {
@@ -28,6 +30,29 @@ static PoolPlanes random_planes(void) {
     bool one_more = (p.out[d] * p.stride[d] - p.padding[d]) < p.in[d] && next() % 2; /* as ceil_mode has it */
     p.out[d] += one_more;
   }
+  return p;
+}
+
+/* Windows that pool_maximum.h takes, around each element or not. */
+static PoolPlanes small_windows(bool is_same) {
+  PoolPlanes p;
+  do {
+    p = random_planes();
+    p.in[0] = p.out[0] = p.kernel[0] = p.stride[0] = p.dilation[0] = 1;
+    p.padding[0] = 0;
+    p.stride[2] = pick(1, 2);
+    p.kernel[2] = pick(2, 3);
+    p.padding[2] = pick(0, 1);
+    p.dilation[2] = 1;
+    p.in[2] = pick(28, 120);
+    p.out[2] = (p.in[2] + 2 * p.padding[2] - p.kernel[2]) / p.stride[2] + 1;
+    p.out[2] += p.out[2] * p.stride[2] - p.padding[2] < p.in[2] && next() % 2;
+    for (int d = 1; is_same && d < 3; d++) {
+      p.kernel[d] = 3;
+      p.stride[d] = p.padding[d] = p.dilation[d] = 1;
+      p.in[d] = p.out[d] = pick(1, next() % 2 ? 9 : 66);
+    }
+  } while (!pool_maximum_fits(&p));
   return p;
 }
 
@@ -81,6 +106,46 @@ static void test_random(void **state) {
   }
 }
 
+static void check_maximum(const PoolPlanes *p, const float *in, const float *out) {
+  int64_t size = p->in[1] * p->in[2], at = 0;
+  for (int64_t plane = 0; plane < p->planes; plane++)
+    for (int64_t o1 = 0; o1 < p->out[1]; o1++)
+      for (int64_t o2 = 0; o2 < p->out[2]; o2++, at++) {
+        float wanted = in[plane * size + search(p, in + plane * size, 0, o1, o2)];
+        if (isnan(wanted) ? !isnan(out[at]) : out[at] != wanted)
+          fail_msg("plane %lld, %lld, %lld: %g, not %g", (long long)plane, (long long)o1, (long long)o2,
+                   (double)out[at], (double)wanted);
+      }
+}
+
+/* Each form over planes that lie one after the other, and what chooses among the ways. Behind the last nothing can be
+ * read. */
+static void test_maximum(void **state) {
+  (void)state;
+  PoolMaximum *const forms[] = {PROCESSOR_WIDE_FORMS(pool_maximum)};
+  for (int i = 0; i < 600; i++) {
+    PoolPlanes p = small_windows(i % 2);
+    int64_t size = p.in[1] * p.in[2], count = p.out[1] * p.out[2];
+    float *in = malloc((size_t)(p.planes * size) * sizeof *in), *out = malloc((size_t)(p.planes * count) * 4),
+          *scratch = malloc((size_t)pool_maximum_scratch(&p) * sizeof *scratch);
+    Exec exec;
+    exec_init(&exec, NULL);
+    exec.threads = (int)pick(1, 3);
+    for (int64_t k = 0; k < p.planes * size; k++) in[k] = value(i % 3 == 0);
+    for (int form = 0; form < PROCESSOR_WIDE_FORM_COUNT; form++) {
+      for (int64_t k = 0; k < p.planes * count; k++) out[k] = 99;
+      for (int64_t k = 0; k < pool_maximum_scratch(&p); k++) scratch[k] = -INFINITY;
+      for (int64_t k = 0; k < p.planes; k++)
+        forms[form](&p, in + k * size, (p.planes - k) * size, out + k * count, scratch);
+      check_maximum(&p, in, out);
+    }
+    for (int64_t k = 0; k < p.planes * count; k++) out[k] = 99;
+    assert_null(pool_planes_run(&exec, &p, in, out));
+    check_maximum(&p, in, out);
+    free(in), free(out), free(scratch);
+  }
+}
+
 static void test_spread(void **state) {
   (void)state;
   const float grad[] = {1, 2, 4, 8};
@@ -99,6 +164,7 @@ static void test_spread(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_spread)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_maximum),
+                                     cmocka_unit_test(test_spread)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

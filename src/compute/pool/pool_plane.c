@@ -1,11 +1,13 @@
-/* The walk over rows; the lines' loops are flat convolution's. */
+/* Which way planes are pooled, and the walk over rows, whose lines' loops are flat convolution's. */
 #include "compute/pool/pool_plane.h"
 
 #include <assert.h>
 #include <math.h>
 
 #include "base/parallel.h"
+#include "base/processor.h"
 #include "compute/conv/flat_planes.h"
+#include "compute/pool/pool_maximum.h"
 
 typedef struct Pooling {
   const Exec *exec;
@@ -133,8 +135,45 @@ static ConvParams params_of(const PoolPlanes *p) {
   return params;
 }
 
+/* ---- small windows ---- */
+
+bool pool_maximum_fits(const PoolPlanes *p) {
+  enum { LEAST_RESULTS = 28, MOST_COLUMNS = 4096, MOST_FLOATS = 1 << 20 /* the time is looked at after each plane */ };
+  return !p->averages && p->in[0] == 1 && p->kernel[0] == 1 && p->out[0] == 1 && p->padding[0] == 0 &&
+         (p->kernel[2] == 2 || p->kernel[2] == 3) && p->stride[2] <= 2 && p->dilation[2] == 1 &&
+         p->in[2] <= MOST_COLUMNS && p->in[1] * p->in[2] <= MOST_FLOATS &&
+         (p->out[2] >= LEAST_RESULTS || pool_is_same(p));
+}
+
+int64_t pool_maximum_scratch(const PoolPlanes *p) {
+  int64_t same = p->in[1] * p->in[2] + 2, bands = POOL_BAND * pool_pitch(p) + pool_wide(p->out[2]);
+  return pool_is_same(p) ? same : bands;
+}
+
+static void maximum_some(void *argument, int64_t begin, int64_t end) {
+  Pooling *c = argument;
+  const PoolPlanes *p = c->p;
+  PoolMaximum *run = PROCESSOR_WIDE_FORM(pool_maximum);
+  int64_t in = p->in[1] * p->in[2], out = p->out[1] * p->out[2], size = pool_maximum_scratch(p);
+  float *scratch = mem_alloc((size_t)size * sizeof *scratch);
+  if (!scratch) {
+    atomic_store(&c->failed, true);
+    return;
+  }
+  for (int64_t i = 0; i < size; i++) scratch[i] = -INFINITY;
+  for (int64_t i = begin; i < end && !exec_is_over(c->exec); i++)
+    run(p, c->in + i * in, (p->planes - i) * in, c->out + i * out, scratch);
+  mem_free(scratch);
+}
+
 Status pool_planes_run(const Exec *exec, const PoolPlanes *p, const float *in, float *out) {
   enum { ONE_THREAD_FLOATS = 8192, FEW_TAPS = 16 /* of more, rows first and then columns need fewer steps */ };
+  int64_t each = p->in[0] * p->in[1] * p->in[2] + 1;
+  if (pool_maximum_fits(p)) {
+    Pooling c = {.exec = exec, .p = p, .in = in, .out = out};
+    parallel_for(exec->threads, p->planes, ONE_THREAD_FLOATS / each + 1, maximum_some, &c);
+    return atomic_load(&c.failed) ? status_out_of_memory() : exec_attend(exec);
+  }
   ConvParams params = params_of(p);
   if (!p->averages && p->kernel[1] * p->kernel[2] <= FEW_TAPS && flat_side_pays(&params, flat_kernels()))
     return flat_side_maximum(flat_kernels(), exec, &params, in, out);
@@ -148,7 +187,6 @@ Status pool_planes_run(const Exec *exec, const PoolPlanes *p, const float *in, f
   c.line = c.phase * p->stride[2] + p->stride[2];
   if (c.line < p->padding[2] + p->in[2]) c.line = p->padding[2] + p->in[2];
   TRY(set_divisors(&c));
-  int64_t each = p->in[0] * p->in[1] * p->in[2] + 1;
   parallel_for(exec->threads, p->planes, ONE_THREAD_FLOATS / each + 1, pool_some, &c);
   mem_free(c.divisors);
   return atomic_load(&c.failed) ? status_out_of_memory() : exec_attend(exec);

@@ -1,0 +1,3 @@
+/* The greatest of small windows with NEON. */
+#define NAME pool_maximum_neon
+#include "compute/pool/pool_maximum_body.h"
