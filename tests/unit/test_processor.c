@@ -151,6 +151,25 @@ static void affine_is_the_same(void **state) {
     if (isfinite(shift[i])) shift[i] = fabsf(shift[i]);
   }
   scale[0] = 1.7f, shift[0] = 0.3f;
+  NormFold *const fold[] = {PROCESSOR_FORMS(norm_fold)};
+  float weight[N], variance[N], scales[2][N];
+  for (int i = 0; i < N; i++) { /* nothing that cancels */
+    weight[i] = 0.1f + (float)i;
+    variance[i] = (float)((i * 37) % 101);
+    to[0][i] = -(float)i / 7;
+  }
+  const NormStored stored = {weight, shift, to[0], variance, 1e-5f};
+  for (int form = 0; form < PROCESSOR_FORM_COUNT; form++) {
+    float shifts[N];
+    fold[form](N, &stored, scales[form > 0], shifts);
+    assert_memory_equal(scales[form > 0], scales[0], sizeof *scales);
+    for (int i = 0; i < N; i++) {
+      float wanted = 1 / sqrtf(variance[i] + 1e-5f) * weight[i];
+      assert_true(scales[0][i] == wanted);
+      if (!near((double)shifts[i], (double)((float)i / 7 * wanted + shift[i]), 0x1p-22))
+        fail_msg("shift %d of form %d: %g", i, form, (double)shifts[i]);
+    }
+  }
   for (int form = 0; form < PROCESSOR_FORM_COUNT; form++)
     for (int negative = 0; negative < 2; negative++) { /* relu of what the same form gives without, in place, too */
       float a = negative ? -1.7f : 1.7f, b = negative ? 0.0f : 0.3f;

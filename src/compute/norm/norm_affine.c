@@ -2,6 +2,7 @@
 #include "base/processor.h"
 #define NAME norm_affine_portable
 #define RELU_NAME norm_affine_relu_portable
+#define FOLD_NAME norm_fold_portable
 #define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
 #include "compute/norm/norm_affine_body.h"
 
@@ -11,4 +12,8 @@ void norm_affine(int64_t n, const float *x, float *y, const float *scale, const 
 
 void norm_affine_relu(int64_t n, const float *x, float *y, float scale, float shift) {
   PROCESSOR_FORM(norm_affine_relu)(n, x, y, scale, shift);
+}
+
+void norm_fold(int64_t n, const NormStored *stored, float *scale, float *shift) {
+  PROCESSOR_FORM(norm_fold)(n, stored, scale, shift);
 }

@@ -1,4 +1,4 @@
-/* The loops of norm_affine.h for one instruction set. The including file defines NAME, RELU_NAME and
+/* The loops of norm_affine.h for one instruction set. The including file defines NAME, RELU_NAME, FOLD_NAME and
  * MULTIPLY_ADD(a, b, c). */
 #include "compute/norm/norm_affine.h"
 
@@ -16,4 +16,11 @@ void RELU_NAME(int64_t n, const float *x, float *y, float scale, float shift) {
     float v = MULTIPLY_ADD(x[i], scale, shift);
     y[i] = v <= 0 ? 0 : v;
   }
+}
+
+void FOLD_NAME(int64_t n, const NormStored *stored, float *scale, float *shift) {
+  const float *weight = stored->weight, *bias = stored->bias, *mean = stored->mean, *variance = stored->variance;
+  float eps = stored->eps;
+  for (int64_t i = 0; i < n; i++) scale[i] = 1 / __builtin_sqrtf(variance[i] + eps) * weight[i];
+  for (int64_t i = 0; i < n; i++) shift[i] = MULTIPLY_ADD(-mean[i], scale[i], bias[i]);
 }

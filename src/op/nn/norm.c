@@ -353,13 +353,23 @@ static void batch_planes(void *argument, int64_t begin, int64_t end) {
            b->shift + p % b->channels, 0);
 }
 
+/* Numbers of channels as floats that lie one after the other: where they are, or in `block`. */
+static const float *floats_at(const Tensor *t, int64_t first, int64_t n, double fallback, float *block) {
+  if (t && t->dtype == DTYPE_FLOAT32 && (t->strides[0] == 1 || n == 1)) return (const float *)tensor_data(t) + first;
+  for (int64_t c = 0; c < n; c++) block[c] = (float)number_at(t, first + c, fallback);
+  return block;
+}
+
 void norm_fold_stored(const Tensor *weight, const Tensor *bias, const Tensor *mean, const Tensor *variance, double eps,
                       int64_t channels, float *scale, float *shift) {
+  enum { BLOCK = 256 };
+  float blocks[4][BLOCK];
   assert(mean && variance);
-  for (int64_t c = 0; c < channels; c++) {
-    float invstd = 1 / sqrtf((float)number_at(variance, c, 1) + (float)eps);
-    scale[c] = invstd * (float)number_at(weight, c, 1);
-    shift[c] = fmaf(-(float)number_at(mean, c, 0), scale[c], (float)number_at(bias, c, 0));
+  for (int64_t c = 0; c < channels; c += BLOCK) {
+    int64_t n = channels - c < BLOCK ? channels - c : BLOCK;
+    NormStored stored = {floats_at(weight, c, n, 1, blocks[0]), floats_at(bias, c, n, 0, blocks[1]),
+                         floats_at(mean, c, n, 0, blocks[2]), floats_at(variance, c, n, 1, blocks[3]), (float)eps};
+    norm_fold(n, &stored, scale + c, shift + c);
   }
 }
 
