@@ -111,8 +111,12 @@ void line_statistics(DType dtype, const char *x, int64_t n, double eps, double *
   double block[BLOCK], first = 0;
   int64_t item = (int64_t)dtype_size(dtype);
   LineMoments moments = {0};
-  if (n) dtype_convert(DTYPE_FLOAT64, &first, 1, dtype, x, 1, 1);
-  if (dtype == DTYPE_FLOAT32) line_normal()->add_moments(n, (const float *)x, first, &moments);
+  if (n && dtype == DTYPE_FLOAT32) {
+    first = (double)*(const float *)x;
+    line_normal()->add_moments(n, (const float *)x, first, &moments);
+  } else if (n) {
+    dtype_convert(DTYPE_FLOAT64, &first, 1, dtype, x, 1, 1);
+  }
   for (int64_t i = 0; i < n && dtype != DTYPE_FLOAT32; i += BLOCK) {
     int64_t count = n - i < BLOCK ? n - i : BLOCK;
     dtype_convert(DTYPE_FLOAT64, block, 1, dtype, x + i * item, 1, count);
