@@ -108,19 +108,21 @@ static double total_of_parts(const double *parts) {
 }
 void line_statistics(DType dtype, const char *x, int64_t n, double eps, double *out_mean, double *out_invstd) {
   enum { BLOCK = 256 };
-  double block[BLOCK], first = 0;
-  int64_t item = (int64_t)dtype_size(dtype);
-  LineMoments moments = {0};
+  double first = 0;
+  LineMoments moments;
   if (n && dtype == DTYPE_FLOAT32) {
     first = (double)*(const float *)x;
-    line_normal()->add_moments(n, (const float *)x, first, &moments);
-  } else if (n) {
-    dtype_convert(DTYPE_FLOAT64, &first, 1, dtype, x, 1, 1);
-  }
-  for (int64_t i = 0; i < n && dtype != DTYPE_FLOAT32; i += BLOCK) {
-    int64_t count = n - i < BLOCK ? n - i : BLOCK;
-    dtype_convert(DTYPE_FLOAT64, block, 1, dtype, x + i * item, 1, count);
-    line_add_moments_f64(count, block, first, &moments);
+    line_normal()->take_moments(n, (const float *)x, first, &moments);
+  } else {
+    int64_t item = (int64_t)dtype_size(dtype);
+    double block[BLOCK];
+    memset(&moments, 0, sizeof moments);
+    if (n) dtype_convert(DTYPE_FLOAT64, &first, 1, dtype, x, 1, 1);
+    for (int64_t i = 0; i < n; i += BLOCK) {
+      int64_t count = n - i < BLOCK ? n - i : BLOCK;
+      dtype_convert(DTYPE_FLOAT64, block, 1, dtype, x + i * item, 1, count);
+      line_add_moments_f64(count, block, first, &moments);
+    }
   }
   double total = total_of_parts(moments.sums), square = total_of_parts(moments.squares);
   double variance = n ? (square - total * total / (double)n) / (double)n : 0;

@@ -13,10 +13,10 @@ static inline void add_last(int64_t n, const float *x, double first, LineMoments
 typedef double Parts __attribute__((vector_size(LINE_PARTS / 2 * sizeof(double)), aligned(8), may_alias));
 typedef float Singles __attribute__((vector_size(LINE_PARTS / 2 * sizeof(float)), aligned(4), may_alias));
 
-static void add_moments(int64_t n, const float *x, double first, LineMoments *moments) {
+static void take_moments(int64_t n, const float *x, double first, LineMoments *out) {
   int64_t i = 0;
-  Parts *sums = (Parts *)moments->sums, *squares = (Parts *)moments->squares;
-  Parts low_sums = sums[0], high_sums = sums[1], low_squares = squares[0], high_squares = squares[1];
+  Parts *sums = (Parts *)out->sums, *squares = (Parts *)out->squares;
+  Parts low_sums = {0}, high_sums = {0}, low_squares = {0}, high_squares = {0};
   for (; i + LINE_PARTS <= n; i += LINE_PARTS) {
     const Singles *from = (const Singles *)(x + i);
     Parts low = __builtin_convertvector(from[0], Parts) - first, high = __builtin_convertvector(from[1], Parts) - first;
@@ -29,11 +29,11 @@ static void add_moments(int64_t n, const float *x, double first, LineMoments *mo
   sums[1] = high_sums;
   squares[0] = low_squares;
   squares[1] = high_squares;
-  add_last(n - i, x + i, first, moments);
+  add_last(n - i, x + i, first, out);
 }
 
 static void normalize_f32(int64_t n, float *to, const float *x, float scale, float shift) {
   for (int64_t i = 0; i < n; i++) to[i] = x[i] * scale + shift;
 }
 
-const LineNormal NAME = {add_moments, normalize_f32};
+const LineNormal NAME = {take_moments, normalize_f32};

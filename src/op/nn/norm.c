@@ -83,6 +83,7 @@ static void layer_row_bfloat16(const Rows *r, const uint16_t *x, uint16_t *y, fl
 static void layer_rows(void *argument, int64_t begin, int64_t end) {
   const Rows *r = argument;
   int64_t item = (int64_t)dtype_size(r->dtype);
+  TileLoop *multiply = tile_loop(KERNEL_MUL, TILE_F32), *add = tile_loop(KERNEL_ADD, TILE_F32);
   for (int64_t row = begin; row < end; row++) {
     const char *x = r->x + row * r->length * item;
     char *y = r->y + row * r->length * item;
@@ -92,8 +93,8 @@ static void layer_rows(void *argument, int64_t begin, int64_t end) {
     put_number(r->invstd, row, invstd);
     if (r->dtype == DTYPE_FLOAT32) {
       line_normalize(r->length, (float *)y, (const float *)x, mean, invstd);
-      if (r->weight) tile_loop(KERNEL_MUL, TILE_F32)(r->length, y, y, tensor_data(r->weight), NULL);
-      if (r->bias) tile_loop(KERNEL_ADD, TILE_F32)(r->length, y, y, tensor_data(r->bias), NULL);
+      if (r->weight) multiply(r->length, y, y, tensor_data(r->weight), NULL);
+      if (r->bias) add(r->length, y, y, tensor_data(r->bias), NULL);
       continue;
     }
     if (r->dtype == DTYPE_FLOAT64) {
