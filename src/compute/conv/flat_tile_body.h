@@ -75,15 +75,28 @@ static inline __attribute__((always_inline)) void finish(const FlatTile *t, int 
   }
 }
 
-/* The same of what most tiles are: summed up at once, scaled, shifted and clamped. */
+/* The same of what most tiles are: summed up at once, scaled and shifted, with hardswish, clamped, or followed by
+ * activate_rows. Without a clamp, between infinities: NaN and all others stay. */
 static inline bool is_short(const FlatTile *t) {
-  return t->last && !t->is_raw && !t->accumulate && !t->add && t->scale && t->shift && t->activation <= CONV_CLAMP;
+  return t->last && !t->is_raw && !t->accumulate && !t->add && t->scale && t->shift &&
+         t->activation != CONV_HARDSIGMOID;
 }
-static inline __attribute__((always_inline)) void finish_short(const FlatTile *t, int row, int count, const V *sums,
-                                                               Mask mask, V low, V high, float *out) {
-  V scale = splat(t->scale[row]), shift = splat(t->shift[row]);
-  UNROLLED for (int v = 0; v < count; v++) store_masked(out + v * LANES, v == count - 1 ? mask : mask_of(LANES),
-                                                        clamp(plus(multiply(sums[v], scale), shift), low, high));
+static inline __attribute__((always_inline)) void finish_short(const FlatTile *t, bool is_hardswish, int first,
+                                                               int step, int count, V sums[][VECTORS], Mask mask) {
+  V low = splat(t->activation == CONV_CLAMP ? t->low : -INFINITY),
+    high = splat(t->activation == CONV_CLAMP ? t->high : INFINITY);
+  const int rows = t->rows - first; /* here and below what stores could change, as the compiler sees it */
+  const int64_t stride = t->out_stride;
+  const float *scale = t->scale + first, *shift = t->shift + first;
+  float *out = t->out + first * stride;
+  UNROLLED for (int r = 0; r < step; r++, out += stride) if (r < rows) {
+    V factor = splat(scale[r]), term = splat(shift[r]);
+    UNROLLED for (int v = 0; v < count; v++) {
+      V x = plus(multiply(sums[r][v], factor), term);
+      x = is_hardswish ? activate(CONV_HARDSWISH, 0, 0, x) : clamp(x, low, high);
+      store_masked(out + v * LANES, v == count - 1 ? mask : mask_of(LANES), x);
+    }
+  }
 }
 
 /* After all rows of a tile were written by finish. */
@@ -138,11 +151,11 @@ static inline __attribute__((always_inline)) void tile_of_vectors(const FlatTile
       for (int64_t c = t->channels; c > 0; c--, x += t->channel_stride)
         for (int64_t k = 0; k < t->tap_count; k++, w += FLAT_ROWS) sum_up(step, count, x + t->taps[k], mask, w, sums);
     }
-    if (is_short(t)) { /* without a clamp, between infinities: NaN and all others stay */
-      V low = splat(t->activation == CONV_CLAMP ? t->low : -INFINITY),
-        high = splat(t->activation == CONV_CLAMP ? t->high : INFINITY);
-      UNROLLED for (int r = 0; r < step; r++) if (first + r < t->rows)
-          finish_short(t, first + r, count, sums[r], mask, low, high, t->out + (first + r) * t->out_stride);
+    if (is_short(t)) {
+      if (t->activation == CONV_HARDSWISH)
+        finish_short(t, true, first, step, count, sums, mask);
+      else
+        finish_short(t, false, first, step, count, sums, mask);
       continue;
     }
     UNROLLED for (int r = 0; r < step; r++) if (first + r < t->rows)
