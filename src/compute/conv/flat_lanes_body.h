@@ -76,8 +76,9 @@ static void lanes_join(const FlatLanes *l) {
 }
 
 /* The way back, finishing: n positions of each plane. */
-static void lanes_scatter(const FlatLanes *l, int64_t n, const float *from, int64_t from_stride, const float *add,
+static void lanes_scatter(const FlatLanes *lanes, int64_t n, const float *from, int64_t from_stride, const float *add,
                           float *out, int64_t plane_stride) {
+  const FlatLanes own = *lanes, *l = &own; /* which stores can't change, as the compiler sees it */
   for (int64_t at = 0; at < n; at += LANES) {
     Mask mask = mask_of(n - at < LANES ? (int)(n - at) : LANES);
     V lines[LANES];
