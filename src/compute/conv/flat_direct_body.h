@@ -42,7 +42,8 @@ static inline __attribute__((always_inline)) void sum_rows(const FlatDirect *p, 
   if (stride == 2) masks[side] = lanes_within(at + side - 1 + LANES, width);
   V weights[9];
   if (side == 3) UNROLLED_ROWS for (int i = 0; i < 9; i++) weights[i] = in_register(splat(p->weights[i]));
-  UNROLLED for (int j = 0; j < rows; j++) sums[j] = splat(0);
+  V others[ROWS]; /* of every other tap of a long row, so that fewer additions wait for each other */
+  UNROLLED for (int j = 0; j < rows; j++) sums[j] = others[j] = splat(0);
   UNROLLED_ROWS for (int i = 0; i < (rows - 1) * stride + side; i++, row++, from += width) {
     if ((uint64_t)row >= height) continue;
     V taps[MOST_SIDE + 1];
@@ -50,10 +51,13 @@ static inline __attribute__((always_inline)) void sum_rows(const FlatDirect *p, 
     UNROLLED for (int j = 0; j < rows; j++) {
       int k = i - j * stride;
       if (k < 0 || k >= side) continue;
-      UNROLLED for (int t = 0; t < side; t++) sums[j] =
-          multiply_add(side == 3 ? weights[k * side + t] : splat(p->weights[k * side + t]), taps[t], sums[j]);
+      UNROLLED for (int t = 0; t < side; t++) {
+        V *sum = side > 3 && t % 2 ? &others[j] : &sums[j];
+        *sum = multiply_add(side == 3 ? weights[k * side + t] : splat(p->weights[k * side + t]), taps[t], *sum);
+      }
     }
   }
+  if (side > 3) UNROLLED for (int j = 0; j < rows; j++) sums[j] = plus(sums[j], others[j]);
 }
 
 /* Without an activation, between infinities: NaN and all others stay. */
