@@ -148,6 +148,7 @@ void executor_trim(const Runtime *runtime) {
 }
 
 void executor_drain(void) {
+  graph_executors_weigh();
   queue_drain();
 }
 

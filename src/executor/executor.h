@@ -62,7 +62,7 @@ void executor_print_plans(Function *function, bool with_source, StrBuf *out);
 void executor_print_kernels(Function *function, StrBuf *out);
 /* Frees the plans that no run is in, of what was loaded or compiled with the runtime; NULL: of all. */
 void executor_trim(const Runtime *runtime);
-/* Waits until nothing is being compiled. */
+/* Waits until nothing is being compiled, nor would be without more calls. */
 void executor_drain(void);
 
 /* A Callable that runs a copy of `graph` under an executor of its own, as exec->executor says at each call. */

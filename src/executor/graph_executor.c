@@ -85,6 +85,20 @@ GraphExecutor *graph_executor_of(Function *function, const Services *services) {
   return e;
 }
 
+static void weigh_guards_of(ExecutorLink *link, void *unused) {
+  (void)unused;
+  VariantList *list = &((GraphExecutor *)link)->lists[EXECUTOR_PROFILING];
+  for (uint32_t i = atomic_load(&list->count); i-- > 0;) variant_weigh(atomic_load(&list->items[i]));
+  for (int i = 0; i < GENERIC_VARIANTS; i++) {
+    Variant *generic = atomic_load(&list->generic[i]);
+    if (generic) variant_weigh(generic);
+  }
+}
+
+void graph_executors_weigh(void) {
+  executor_list_each(weigh_guards_of, NULL);
+}
+
 /* ---- running ---- */
 
 static Status run_as_written(GraphExecutor *e, Exec *exec, const IValue *arguments, uint32_t count, IValue *outputs,

@@ -30,5 +30,7 @@ Status graph_executor_start(GraphExecutor *executor, Exec *exec, const IValue *a
 /* Frees the plans that no run is in, of what was loaded or compiled with the runtime (NULL: of all); the next calls
  * make new ones. */
 void graph_executors_trim(const Runtime *runtime);
+/* Has all guards weighed that were to be weighed after more runs. */
+void graph_executors_weigh(void);
 void graph_executor_print_plans(GraphExecutor *executor, bool with_source, StrBuf *out);
 void graph_executor_print_kernels(GraphExecutor *executor, StrBuf *out);

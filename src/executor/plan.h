@@ -24,7 +24,7 @@ typedef struct Plan {
   Code *code, *baseline;
   ProfilingRecord *record;   /* of PLAN_PROFILING */
   _Atomic uint32_t bailouts; /* runs that left it by a failed guard */
-  _Atomic uint32_t runs;     /* others, while its guards are to be weighed */
+  _Atomic uint32_t runs;     /* others, while guards are to be weighed */
   PlanCost as_written, cost;
   bool has_gain;              /* costs less than the graph as written */
   struct Plan *next;          /* among those that are given back */

@@ -101,6 +101,8 @@ Job variant_job(void);               /* for its field `job` */
 Job variant_weighing(void);          /* for its field `weighing` */
 /* Lets the variant advance, on this thread or off it. */
 void variant_compile(Variant *variant, const Exec *exec);
+/* Has its guards weighed off this thread, if that is the next step. */
+void variant_weigh(Variant *variant);
 /* Around a run in `plan`, which is released at its end. */
 InterpRun variant_begin_run(const Variant *variant, Plan *plan);
 void variant_end_run(Variant *variant, Plan *plan, const InterpRun *run, const Exec *exec, bool succeeded);

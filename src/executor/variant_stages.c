@@ -244,9 +244,8 @@ static void bailed_out(Variant *v, Plan *plan, const Exec *exec) {
   if (falls_back) variant_compile(v, exec);
 }
 
-/* A run in a guarded plan has ended. */
-static void count_run(Variant *v, Plan *plan) {
-  if (atomic_fetch_add(&plan->runs, 1) + 1 < RUNS_TO_WEIGH || atomic_exchange(&v->is_compiling, true)) return;
+void variant_weigh(Variant *v) {
+  if (atomic_load(&v->stage) != STAGE_WEIGHING || atomic_exchange(&v->is_compiling, true)) return;
   if (!queue_add(&v->weighing)) atomic_store(&v->is_compiling, false);
 }
 
@@ -263,7 +262,8 @@ void variant_end_run(Variant *v, Plan *plan, const InterpRun *run, const Exec *e
   }
   if (run->failed_guard)
     bailed_out(v, plan, exec);
-  else if (plan->kind == PLAN_OPTIMIZED && atomic_load_explicit(&v->stage, memory_order_relaxed) == STAGE_WEIGHING)
-    count_run(v, plan);
+  else if (atomic_load_explicit(&v->stage, memory_order_relaxed) == STAGE_WEIGHING &&
+           atomic_fetch_add(&plan->runs, 1) + 1 >= RUNS_TO_WEIGH)
+    variant_weigh(v);
   plan_release(plan);
 }

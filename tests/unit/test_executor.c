@@ -120,11 +120,10 @@ static double run2(wick_module *module, const char *name, wick_value *a, wick_va
 }
 
 enum { RUNS_TO_WEIGH = 8, BAILOUTS_TO_GIVE_UP = 2 }; /* as in executor/variant_stages.c */
-enum { CALLS_TO_SETTLE = 1 + RUNS_TO_WEIGH + 1 };
 
 /* Calls until the plan is made, then one with another size; returns how many of these failed a guard. */
 static uint64_t bailouts_of(wick_module *module, const char *name) {
-  for (int k = 0; k < CALLS_TO_SETTLE; k++) {
+  for (int k = 0; k < 6; k++) {
     run2(module, name, ones(3), wick_value_int(2));
     wick_wait_for_plans();
   }
@@ -186,19 +185,17 @@ static void test_guards_are_weighed_later(void **state) {
     wick_runtime *runtime = runtime_of(WICK_EXECUTOR_PROFILING, 0, 1);
     wick_module *module = compile(runtime);
     wick_stats before = stats();
-    for (int k = 0; k < RUNS_TO_WEIGH; k++) assert_int_equal(bailouts_with(module, 3), 0);
-    wick_wait_for_plans();
-    assert_int_equal(stats().compiles, before.compiles + PROFILING_AND_GUARDED);
-    assert_int_equal(stats().plan_hits, before.plan_hits + RUNS_TO_WEIGH);
     queue_hold();
-    assert_int_equal(bailouts_with(module, 3), 0);
+    for (int k = 0; k < 1 + RUNS_TO_WEIGH; k++) assert_int_equal(bailouts_with(module, 3), 0);
+    assert_int_equal(stats().plan_hits, before.plan_hits + 1 + RUNS_TO_WEIGH);
     assert_int_equal(bailouts_with(module, 5), 1);
     for (int k = 1; changes_stage && k < BAILOUTS_TO_GIVE_UP; k++) assert_int_equal(bailouts_with(module, 5), 1);
     if (changes_stage) assert_int_equal(bailouts_with(module, 5), 0); /* watched again */
+    assert_int_equal(stats().compiles, before.compiles + PROFILING_AND_GUARDED);
     queue_let_go();
-    wick_wait_for_plans();
+    queue_drain();
     assert_int_equal(stats().compiles, before.compiles + PROFILING_AND_GUARDED + !changes_stage);
-    for (int k = 0; changes_stage && k < CALLS_TO_SETTLE; k++) {
+    for (int k = 0; changes_stage && k < 3; k++) {
       assert_int_equal(bailouts_with(module, 3), 0);
       wick_wait_for_plans();
     }
@@ -206,6 +203,22 @@ static void test_guards_are_weighed_later(void **state) {
     wick_module_release(module);
     wick_runtime_release(runtime);
   }
+}
+
+/* Calls alone don't have guards weighed before there are many; who waits for plans does. */
+static void test_waiting_has_guards_weighed(void **state) {
+  (void)state;
+  wick_runtime *runtime = runtime_of(WICK_EXECUTOR_PROFILING, 0, 1);
+  wick_module *module = compile(runtime);
+  wick_stats before = stats();
+  for (int k = 0; k < RUNS_TO_WEIGH; k++) run2(module, "nothing_to_assume", ones(3), wick_value_int(2));
+  queue_drain();
+  assert_int_equal(stats().compiles, before.compiles + 2);
+  wick_wait_for_plans();
+  assert_int_equal(stats().compiles, before.compiles + 3);
+  assert_int_equal(bailouts_with(module, 5), 0);
+  wick_module_release(module);
+  wick_runtime_release(runtime);
 }
 
 static double expected_shapes(int64_t size, int n) {
@@ -551,6 +564,7 @@ int main(void) {
       cmocka_unit_test(test_many_threads_differentiate),
       cmocka_unit_test(test_guards_have_to_pay),
       cmocka_unit_test(test_guards_are_weighed_later),
+      cmocka_unit_test(test_waiting_has_guards_weighed),
       cmocka_unit_test(test_trim_gives_plans_back),
       cmocka_unit_test(test_many_threads_trim),
   };
