@@ -45,7 +45,6 @@ static char *profile_text(const Bench *bench, uint32_t format) {
 static char *reasons_text(void) {
   char *text = NULL;
   wick_error *error;
-  wick_wait_for_plans();
   if (wick_explain(&text, &error)) complain_error(NULL, error);
   return text;
 }
@@ -112,6 +111,7 @@ static bool run_model(Bench *bench, const char *path, const Inputs *inputs, cons
     BenchCalls calls = {module, method, inputs, bench->profile};
     fine = m->times && bench_calls(&calls, m) && (!bench->memory || bench_memory(&calls, &bench->model, m));
   }
+  if (bench->explain) wick_wait_for_plans(); /* which go with the module, made or not */
   wick_module_release(module);
   return fine;
 }
