@@ -5,6 +5,7 @@
  *   fuse/graph_fuser.h  what the files of the pass share
  *   fuse/group.h        FuseGroup: a Subgraph made ready to run, for any inputs
  *   fuse/lower.h        a group with the dtypes of one call -> kernels
+ *   fuse/kept_shapes.h  what the results of the last run looked like, for the next one
  *   fuse/lines.h        groups with reductions, softmax or layer norm along the last dimension
  *   fuse/signature.h    how the operands of a kernel's run lie in memory
  *   fuse/backend.h      what compiles and runs kernels; the tile interpreter is always there

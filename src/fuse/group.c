@@ -3,6 +3,7 @@
 
 #include "call/call_plan.h"
 #include "call/pointwise.h"
+#include "fuse/kept_shapes.h"
 #include "fuse/lower.h"
 #include "interp/interp.h"
 #include "tile/formula.h"
@@ -16,6 +17,7 @@ static void group_free(FuseGroup *group) {
     fuse_entry_free(entry);
   }
   fuse_entry_free(group->expected);
+  fuse_shapes_free(group->shapes);
   for (uint32_t i = 0; i < group->constant_count; i++) ivalue_release(group->constants[i]);
   code_free(group->code);
   mem_free(group->pieces);

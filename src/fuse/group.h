@@ -55,6 +55,7 @@ typedef struct FuseOutput { /* its stores are first_store ..; several for a cat 
 
 struct Code;
 typedef struct FuseEntry FuseEntry;
+typedef struct FuseShapes FuseShapes;
 typedef struct FuseGroup {
   Callable callable;
   SourceRange range; /* of the group's node */
@@ -79,6 +80,7 @@ typedef struct FuseGroup {
   /* Made with the group, off its callers' threads, for the dtypes that the graph's types tell, float32 where they
    * don't. The first run that it suits puts it among the entries. */
   _Atomic(FuseEntry *) expected;
+  _Atomic(FuseShapes *) shapes; /* of the last run that asked the steps' shape functions; NULL: a run has it */
   _Atomic uint64_t runs, refusals[FUSE_REFUSAL_COUNT];
 } FuseGroup;
 

@@ -5,6 +5,7 @@
 #include <assert.h>
 
 #include "fuse/group.h"
+#include "fuse/kept_shapes.h"
 #include "fuse/lines.h"
 #include "fuse/lower.h"
 #include "interp/interp.h"
@@ -18,7 +19,7 @@ typedef struct Run {
   uint32_t chain; /* the back ends for it */
   uint8_t key[FUSE_MAX_KEY], classes[FUSE_MAX_STORES];
   uint32_t key_length;
-  Tensor *looks;
+  Tensor *looks, *results; /* of pieces; of the steps' results */
 } Run;
 
 /* The one device that all tensors are on. */
@@ -155,6 +156,11 @@ static bool keep_self(const Tensor *self, TensorSpec *spec) {
   return true;
 }
 
+static Tensor *result_look(const Run *run, const FuseStep *step) {
+  assert(step->result >= run->call.group->input_count + run->call.group->piece_count);
+  return &run->results[step->result - run->call.group->input_count - run->call.group->piece_count];
+}
+
 /* Runs every step's shape function; numbers that formulas look at go into the key. */
 static bool find_shapes(Run *run) {
   const FuseGroup *g = run->call.group;
@@ -171,7 +177,7 @@ static bool find_shapes(Run *run) {
     }
     if (spec.ndim > FUSE_MAX_DIMS || spec.flags) return false;
     if (step->is_write && !keep_self(inputs[0].tensor, &spec)) return false;
-    Tensor *look = &run->looks[step->result - g->input_count];
+    Tensor *look = result_look(run, step);
     set_look(look, spec.dtype, spec.ndim);
     memcpy(look->sizes, spec.sizes, sizeof(int64_t) * (size_t)spec.ndim);
     if (spec.has_strides)
@@ -191,6 +197,21 @@ static bool find_shapes(Run *run) {
     for (uint32_t k = 0; k < step->operand_count; k++) pointwise_set_argument(&arguments[k], inputs[k]);
     run->key[run->key_length++] = (uint8_t)formula_choices(kernel_program_formula(program), arguments);
   }
+  return true;
+}
+
+/* The looks of all results: those kept, where they are of such operands, else new ones, which are kept. */
+static bool find_results(Run *run, FuseShapes *kept) {
+  const FuseGroup *g = run->call.group;
+  if (!kept) return find_shapes(run);
+  run->results = kept->looks;
+  if (fuse_shapes_are_for(kept, &run->call, run->key)) {
+    for (uint32_t i = 0; i < g->step_count; i++) run->call.values[g->steps[i].result] = result_look(run, &g->steps[i]);
+    return true;
+  }
+  kept->is_filled = false;
+  if (!find_shapes(run)) return false;
+  fuse_shapes_fill(kept, &run->call, run->key);
   return true;
 }
 
@@ -410,6 +431,7 @@ static FuseRefusal run_fused(FuseGroup *g, Exec *exec, const IValue *inputs, IVa
   Tensor looks[LOOKS_ON_STACK], parts[FUSE_MAX_STORES], *targets[FUSE_MAX_STORES];
   const Tensor *values[VALUES_ON_STACK];
   void *block = NULL;
+  FuseShapes *kept = NULL;
   uint32_t look_count = (uint32_t)g->value_count - g->input_count;
   run.call = (FuseCall){exec, g, inputs, values, run.classes};
   run.looks = looks;
@@ -423,6 +445,7 @@ static FuseRefusal run_fused(FuseGroup *g, Exec *exec, const IValue *inputs, IVa
     run.looks = block;
     run.call.values = (const Tensor **)(run.looks + look_count);
   }
+  run.results = run.looks + g->piece_count;
   for (uint32_t i = 0; i < g->input_count; i++)
     run.call.values[i] = g->tensor_inputs >> i & 1 ? inputs[i].tensor : NULL;
   refusal = FUSE_SHAPE;
@@ -439,7 +462,8 @@ static FuseRefusal run_fused(FuseGroup *g, Exec *exec, const IValue *inputs, IVa
     memcpy(run.key + run.key_length, run.classes, g->store_count);
     run.key_length += g->store_count;
   } else {
-    if (!find_shapes(&run)) goto done;
+    kept = fuse_shapes_take(g);
+    if (!find_results(&run, kept)) goto done;
     if (g->has_lines && (refusal = fuse_lines_check(&run.call))) goto done;
     find_classes(&run);
   }
@@ -454,6 +478,7 @@ static FuseRefusal run_fused(FuseGroup *g, Exec *exec, const IValue *inputs, IVa
       *status = OK;
     }
 done:
+  if (kept) fuse_shapes_give_back(g, kept);
   if (block) mem_free(block);
   return refusal;
 }

@@ -2,6 +2,8 @@
  * tests/pass/graph_fuser.ir. */
 #include "fuse_fixture.h"
 
+#include "fuse/kept_shapes.h"
+
 #include <stdlib.h>
 
 /* ---- random programs ---- */
@@ -259,6 +261,51 @@ static void test_lstm_cell(void **state) {
   pair_dispose(&pair);
 }
 
+/* Operands whose sizes, strides and dtypes change from run to run, or stay, or do not fit: what is kept of one run's
+ * results serves operands of the same looks alone. */
+static void test_kept_shapes(void **state) {
+  (void)state;
+  static const char text[] =
+      "graph(%a : Tensor, %b : Tensor):\n  %dim : int = prim::Constant[value=0]()\n"
+      "  %x : Tensor = aten::mul(%a, %b)\n  %y : Tensor = aten::relu(%x)\n"
+      "  %l : Tensor[] = prim::ListConstruct(%x, %y)\n  %z : Tensor = aten::cat(%l, %dim)\n  return (%z, %y)\n";
+  Pair pair;
+  Exec exec;
+  exec_init(&exec, NULL);
+  exec.threads = 1;
+  pair_make(&pair, text);
+  assert_non_null(pair.group);
+  int64_t whole[] = {3, 50}, turned[] = {50, 3}, row[] = {50}, fewer[] = {3, 20}, short_row[] = {20}, none[] = {7};
+  IValue a = tensor_of(DTYPE_FLOAT32, 2, whole, 1), b = tensor_of(DTYPE_FLOAT32, 1, row, 2);
+  IValue small = tensor_of(DTYPE_FLOAT32, 2, fewer, 3), short_b = tensor_of(DTYPE_FLOAT32, 1, short_row, 4);
+  IValue wide = tensor_of(DTYPE_FLOAT64, 2, whole, 5), below = tensor_of(DTYPE_FLOAT32, 2, turned, 6);
+  IValue odd = tensor_of(DTYPE_FLOAT32, 1, none, 7);
+  Tensor *columns;
+  assert_null(tensor_transpose(below.tensor, 0, 1, &columns));
+  IValue strided = ivalue_tensor(columns);
+  IValue runs[][2] = {{a, b}, {a, b},    {small, short_b}, {a, b},       {strided, b}, {a, b},
+                      {b, a}, {wide, b}, {strided, b},     {strided, b}, {wide, b},    {a, b}};
+  for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+    FuseShapes *before = pair.group->shapes;
+    check_run(&pair, &exec, text, runs[i]);
+    assert_true(pair.group->shapes->is_filled);
+    assert_true(!before || before == pair.group->shapes);
+  }
+  check_run(&pair, &exec, text, (IValue[]){a, odd});
+  assert_int_equal(pair.group->refusals[FUSE_SHAPE], 1);
+  assert_false(pair.group->shapes->is_filled);
+  check_run(&pair, &exec, text, runs[0]);
+  /* what a run has is not there for others */
+  FuseShapes *taken = fuse_shapes_take(pair.group);
+  check_run(&pair, &exec, text, runs[1]);
+  assert_ptr_not_equal(pair.group->shapes, taken);
+  fuse_shapes_give_back(pair.group, taken);
+  check_run(&pair, &exec, text, runs[2]);
+  IValue all[] = {a, b, small, short_b, wide, below, odd, strided};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) ivalue_release(all[i]);
+  pair_dispose(&pair);
+}
+
 static void test_refusals(void **state) {
   (void)state;
   static const char text[] =
@@ -378,9 +425,10 @@ static void test_printed_kernel(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_lstm_cell),       cmocka_unit_test(test_refusals),
-      cmocka_unit_test(test_bounded_cache),   cmocka_unit_test(test_printed_kernel),
-      cmocka_unit_test(test_random_programs), cmocka_unit_test(test_expected_kernels),
+      cmocka_unit_test(test_lstm_cell),        cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_kept_shapes),      cmocka_unit_test(test_bounded_cache),
+      cmocka_unit_test(test_printed_kernel),   cmocka_unit_test(test_random_programs),
+      cmocka_unit_test(test_expected_kernels),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
