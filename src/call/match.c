@@ -141,8 +141,30 @@ static Status match_all(Matcher *m, uint32_t capacity, IValue *out, uint32_t *ou
   return OK;
 }
 
+/* The frequent call: a tensor or an object for each parameter, in their order, and of its type as it is. Nothing is
+ * retained. */
+static bool fits_as_it_is(const CallValues *call, const FunctionSchema *schema, IValue *out) {
+  if (call->keyword_count || positional_count(call) != schema->argument_count || STACK_IS_LOW()) return false;
+  for (uint32_t i = 0; i < schema->argument_count; i++) {
+    const Type *type = schema->arguments[i].type;
+    if (schema->arguments[i].kwarg_only) return false;
+    out[i] = positional_value(call, i);
+    if (out[i].tag == TAG_TENSOR ? type != TYPE(TENSOR)
+                                 : out[i].tag != TAG_OBJECT || type != &out[i].object->class_type->type)
+      return false;
+  }
+  return true;
+}
+
 Status schema_match_values(const FunctionSchema *schema, const CallValues *call, const ConvertRules *rules,
                            uint32_t capacity, IValue *out, uint32_t *out_count, bool *out_fits, StrBuf *why) {
+  assert(capacity >= schema->argument_count);
+  if (fits_as_it_is(call, schema, out)) {
+    for (uint32_t i = 0; i < schema->argument_count; i++) ivalue_retain(out[i]);
+    *out_count = schema->argument_count;
+    *out_fits = true;
+    return OK;
+  }
   Matcher m = {.schema = schema, .call = call, .rules = *rules, .why = why};
   arena_init(&m.arena, NULL);
   map_init(&m.bindings, &m.arena);

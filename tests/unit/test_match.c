@@ -235,6 +235,31 @@ static void refuses_meta_numbers(void **state) {
   ivalue_release(meta);
 }
 
+/* Tensors in their places are taken as they are, held once more; where a name is asked for, a place does not do. */
+static void takes_tensors_in_place(void **state) {
+  (void)state;
+  IValue a = tensor_of(DTYPE_FLOAT32, 1, 1, false), b = tensor_of(DTYPE_FLOAT32, 2, 1, false), out[3];
+  const FunctionSchema *product = operator_schema(operator_find_overload(STR("aten::mul"), STR("Tensor")));
+  const FunctionSchema *into = operator_schema(operator_find_overload(STR("aten::mul"), STR("out")));
+  assert_null(arguments_match(product, VALUES(a, b), out));
+  assert_ptr_equal(out[0].tensor, a.tensor);
+  assert_ptr_equal(out[1].tensor, b.tensor);
+  assert_false(ref_is_unique(&a.tensor->refs));
+  ivalue_release(out[0]);
+  ivalue_release(out[1]);
+  assert_true(ref_is_unique(&a.tensor->refs));
+  expect_message(arguments_match(into, VALUES(a, b, a), out), "mul() ");
+  expect_message(arguments_match(product, VALUES(a), out), "Argument other not provided");
+  expect_message(arguments_match(product, VALUES(a, b, b), out), "Expected at most 2 arguments");
+  expect_message(arguments_match(product, VALUES(a, IVALUE_NONE), out), "argument 'other'");
+  assert_true(ref_is_unique(&a.tensor->refs) && ref_is_unique(&b.tensor->refs));
+  KeywordValue keyword = {STR("out"), a};
+  assert_null(arguments_match(into, NAMED(&keyword, a, b), out));
+  for (int i = 0; i < 3; i++) ivalue_release(out[i]);
+  ivalue_release(a);
+  ivalue_release(b);
+}
+
 static void calls(void **state) {
   (void)state;
   Exec exec;
@@ -276,6 +301,7 @@ int main(void) {
                                      cmocka_unit_test(binds),
                                      cmocka_unit_test(doors_agree),
                                      cmocka_unit_test(refuses_meta_numbers),
+                                     cmocka_unit_test(takes_tensors_in_place),
                                      cmocka_unit_test(calls),
                                      cmocka_unit_test(says_that_memory_ran_out)};
   return cmocka_run_group_tests(tests, setup, teardown);
