@@ -14,7 +14,7 @@ wick_variant(avx512 "x86_64|AMD64|amd64" -mavx512f -mavx512dq -mavx512bw -mavx51
 wick_variant(neon "aarch64|arm64|ARM64")
 # Where there is a faster form for nearly all processors these are small rather than fast.
 set_source_files_properties(src/compute/attention/attention_portable.c src/compute/gemm/gemm_portable.c
-  src/tile/loops_portable.c
+  src/compute/pool/pool_maximum_portable.c src/tile/loops_portable.c
   PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-Os>")
 # Its vectors are written out: what -O2 adds to them are copies of loops, twice the size.
 set_source_files_properties(src/compute/conv/flat_tile_portable.c PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-Os>")

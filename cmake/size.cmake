@@ -21,3 +21,6 @@ wick_compile_for("-Wno-maybe-uninitialized" frontend serial module schema report
 # kernels are made once; the loops over blocks are many, one for each operation and type
 wick_compile_files_for("-Os" src/tile/formula.c src/tile/kernel_ir.c src/tile/program.c)
 wick_compile_files_for("${vectorized}" src/tile/loops_avx2.c src/tile/loops_complex.c src/tile/special.c)
+# vectors are written out, or loops have no rests: what -O3 adds are copies of loops
+file(GLOB kernels CONFIGURE_DEPENDS src/compute/conv/flat_tile_avx*.c src/compute/pool/pool_maximum_avx*.c)
+wick_compile_files_for("${vectorized}" ${kernels} src/compute/gemm/gemm_avx2.c)
