@@ -2,8 +2,9 @@
  *
  * A run looks at its inputs. Where all are ordinary CPU tensors and numbers, none records gradients and nobody traces,
  * it finds the kernels for their dtypes (made with the group or on first use; found again without a lock), computes the
- * outputs' looks by the operators' own shape functions, allocates, and runs the kernels. In every other case, whatever
- * it is, the Subgraph's own Code runs, so that results and errors are those of the operators.
+ * outputs' looks by the operators' own shape functions (or knows them from the last run, kept_shapes.h), allocates, and
+ * runs the kernels. In every other case, whatever it is, the Subgraph's own Code runs, so that results and errors are
+ * those of the operators.
  *
  * Values of a group are numbered: its inputs, the pieces of its chunks, the results of its steps. */
 #pragma once
