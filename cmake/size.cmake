@@ -14,15 +14,16 @@ wick_compile_for("-Os" frontend serial module schema report trace)
 # graphs, and operators, whose loops are still vectorized as by -O3
 set(vectorized -O2 -ftree-vectorize -fvect-cost-model=dynamic)
 wick_compile_for("${vectorized}" ir pass syntax type autodiff op api executor fuse ivalue)
-# what libraries compute, or rests on few numbers of many
-wick_compile_for("-Os" op/fft op/linalg op/sparse)
+# what libraries and engines compute, or few do
+wick_compile_for("-Os" op/fft op/linalg op/quantized op/sparse autodiff)
 # no gaps before functions and where jumps lead, only before loops
 wick_compile_for("-fno-align-functions;-fno-align-jumps;-fno-align-labels" ir pass syntax type autodiff api executor fuse op)
 # with less inlining gcc's flow warning sees paths that are not there
-wick_compile_for("-Wno-maybe-uninitialized" frontend serial module schema report trace api op/fft op/linalg op/sparse)
+wick_compile_for("-Wno-maybe-uninitialized" frontend serial module schema report trace api op/fft op/linalg op/quantized
+                 op/sparse autodiff)
 # kernels are made once; the loops over blocks are many, one for each operation and type
 wick_compile_files_for("-Os" src/tile/formula.c src/tile/kernel_ir.c src/tile/program.c)
 wick_compile_files_for("${vectorized}" src/tile/loops_avx2.c src/tile/loops_complex.c src/tile/special.c)
-# vectors are written out, or loops have no rests: what -O3 adds are copies of loops
-file(GLOB kernels CONFIGURE_DEPENDS src/compute/conv/flat_tile_avx*.c src/compute/pool/pool_maximum_avx*.c)
-wick_compile_files_for("${vectorized}" ${kernels})
+# loops without rests: what -O3 adds are copies of them
+file(GLOB maxima CONFIGURE_DEPENDS src/compute/pool/pool_maximum_avx*.c)
+wick_compile_files_for("${vectorized}" ${maxima})
