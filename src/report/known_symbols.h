@@ -187,6 +187,7 @@
   X(aten, warn) \
   X(wick, attention) \
   X(wick, cat_in_place) \
+  X(wick, cat_room) \
   X(wick, convolution_norm) \
   X(attr, Subgraph) \
   X(attr, beg) \

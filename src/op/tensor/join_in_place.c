@@ -37,9 +37,22 @@ static Status kernel_cat_in_place(Call *c) {
   return OK;
 }
 
+/* cat_room(weights...): the channels that convolutions by them make, all together. Of what is no weight, which the
+ * convolution will say, none. */
+static Status kernel_cat_room(Call *c) {
+  int64_t room = 0;
+  for (uint32_t i = 0; i < c->input_count; i++) {
+    const Tensor *weight = c->inputs[i].tag == TAG_TENSOR ? c->inputs[i].tensor : NULL;
+    if (weight && weight->ndim && !int64_add(room, weight->sizes[0], &room)) room = 0;
+  }
+  call_set(c, 0, ivalue_int(room));
+  return OK;
+}
+
 static const OpRow rows[] = {
     {.schema = "wick::cat_in_place(...) -> Tensor",
      .kernel = kernel_cat_in_place,
      .flags = OP_COMPOSITE | OP_ACCEPT_SPARSE},
+    {.schema = "wick::cat_room(...) -> int", .kernel = kernel_cat_room, .flags = OP_ACCEPT_SPARSE},
 };
 OP_TABLE(op_table_join_in_place, rows);

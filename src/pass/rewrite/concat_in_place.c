@@ -9,7 +9,7 @@
 
 #define FILE_NAME "concat_in_place"
 
-enum { CHANNELS = 1, FUSED_INPUTS = 20, PLACED_INPUTS = 23 };
+enum { WEIGHT = 1, CHANNELS = 1, FUSED_INPUTS = 20, PLACED_INPUTS = 23 };
 
 /* A guard that fails hands the value on to the program as written, where it is a tensor like any other. */
 static bool is_used_once(const Value *value) {
@@ -19,64 +19,64 @@ static bool is_used_once(const Value *value) {
   return count == 1;
 }
 
-/* The convolution that makes input number `i` for `cat` alone, and the channels it makes; NULL: it is none. */
-static Node *find_maker(const Node *cat, uint32_t i, int64_t *channels) {
+/* The convolution that makes input number `i` for `cat` alone; NULL: it is none. */
+static Node *find_maker(const Node *cat, uint32_t i) {
   const Value *part = node_input(cat, i);
-  Node *maker = part->node;
-  if (maker->kind != SYM_wick_convolution_norm || maker->input_count != FUSED_INPUTS ||
-      maker->owning_block != cat->owning_block || !is_used_once(part))
-    return NULL;
-  const TensorInfo *weight = value_tensor(node_input(maker, 1));
-  if (!weight || weight->ndim < 1 || !weight->has_sizes || weight->sizes[0] < 0) return NULL;
-  *channels = weight->sizes[0];
-  return maker;
+  bool is_one = part->node->kind == SYM_wick_convolution_norm && part->node->input_count == FUSED_INPUTS &&
+                part->node->owning_block == cat->owning_block && is_used_once(part);
+  return is_one ? part->node : NULL;
 }
 
-/* All are made so, in the order in which they lie; `room`: the channels of all. */
-static bool find_room(const Node *cat, int64_t *room) {
-  int64_t dim, channels;
-  const Node *before = NULL;
+/* All are made so, in the order in which they lie, and all weights are there before the first one is made. */
+static bool can_be_placed(const Node *cat) {
+  int64_t dim;
+  const Node *first = NULL, *before = NULL;
   uint32_t count = cat->input_count - 1;
-  *room = 0;
   if (cat->input_count < 3 || !constant_int(node_input(cat, count), &dim) || dim != CHANNELS) return false;
   for (uint32_t i = 0; i < count; i++) {
-    const Node *maker = find_maker(cat, i, &channels);
-    if (!maker || (before && !node_is_before(before, maker)) || !int64_add(*room, channels, room)) return false;
+    const Node *maker = find_maker(cat, i);
+    if (!maker || (before && !node_is_before(before, maker))) return false;
+    if (!first) first = maker;
+    if (!node_is_before(node_input(maker, WEIGHT)->node, first)) return false;
     before = maker;
   }
   return true;
 }
 
 /* In the maker's place one that knows where its result is to lie: as number `place`, behind `beside`. */
-static Value *replace_maker(Node *maker, Value *beside, int64_t place, int64_t room) {
+static Value *replace_maker(Node *maker, Value *beside, int64_t place, Value *room) {
   Value *inputs[PLACED_INPUTS];
   for (uint32_t i = 0; i < FUSED_INPUTS; i++) inputs[i] = node_input(maker, i);
   inputs[FUSED_INPUTS] = beside ? beside : insert_constant_before(maker, IVALUE_NONE, NULL);
   inputs[FUSED_INPUTS + 1] = insert_constant_before(maker, ivalue_int(place), NULL);
-  inputs[FUSED_INPUTS + 2] = insert_constant_before(maker, ivalue_int(room), NULL);
+  inputs[FUSED_INPUTS + 2] = room;
   Value *placed = insert_call_before(maker, maker->kind, node_output(maker, 0)->type, PLACED_INPUTS, inputs);
   placed->node->inlined = maker->inlined;
   replace_node(maker, placed);
   return placed;
 }
 
-static void replace_cat(Graph *graph, Node *cat, int64_t room) {
+static void replace_cat(Graph *graph, Node *cat) {
   NODE_LOG_UPDATE(FILE_NAME, "finds its tensors joined:", cat);
-  Value *beside = NULL, **inputs = ARENA_ARRAY(graph->arena, Value *, cat->input_count);
-  for (uint32_t i = 0; i < cat->input_count; i++) inputs[i] = node_input(cat, i);
-  for (uint32_t i = 0; i < cat->input_count - 1; i++)
-    inputs[i] = beside = replace_maker(inputs[i]->node, beside, i, room);
-  replace_node(cat,
-               insert_call_before(cat, SYM_wick_cat_in_place, node_output(cat, 0)->type, cat->input_count, inputs));
+  uint32_t count = cat->input_count - 1;
+  Value *beside = NULL, **parts = ARENA_ARRAY(graph->arena, Value *, count + 1),
+        **weights = ARENA_ARRAY(graph->arena, Value *, count);
+  for (uint32_t i = 0; i < count; i++) {
+    parts[i] = node_input(cat, i);
+    weights[i] = node_input(parts[i]->node, WEIGHT);
+  }
+  parts[count] = node_input(cat, count);
+  Value *room = insert_call_before(parts[0]->node, SYM_wick_cat_room, TYPE(INT), count, weights);
+  for (uint32_t i = 0; i < count; i++) parts[i] = beside = replace_maker(parts[i]->node, beside, i, room);
+  replace_node(cat, insert_call_before(cat, SYM_wick_cat_in_place, node_output(cat, 0)->type, count + 1, parts));
 }
 
 static void place_block(Graph *graph, Block *block) {
   BLOCK_EACH(node, block) {
-    int64_t room;
     for (uint32_t i = 0; i < node->block_count; i++) place_block(graph, node->blocks[i]);
-    if (node->kind != SYM_prim_VarConcat || !find_room(node, &room)) continue;
+    if (node->kind != SYM_prim_VarConcat || !can_be_placed(node)) continue;
     if (!jit_opt_limit(FILE_NAME)) return;
-    replace_cat(graph, node, room);
+    replace_cat(graph, node);
   }
 }
 
