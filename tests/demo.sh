@@ -27,7 +27,8 @@ if command -v script > /dev/null; then
   demo TERM=xterm LANG=C.UTF-8 script -qec "sh scripts/demo.sh" /dev/null > terminal 2>&1 || wrong "on a terminal the demo fails"
   grep -q "$(printf '\033')\[38;5;255m" terminal || wrong "on a terminal there is no color"
   demo TERM=xterm NO_COLOR=1 LANG=C.UTF-8 script -qec "sh scripts/demo.sh" /dev/null > terminal 2>&1
-  grep -q "$(printf '\033')" terminal && wrong "NO_COLOR is overlooked"
+  # progress, which a slow machine shows, clears its line by another sequence
+  grep -q "$(printf '\033')\[[0-9;]*m" terminal && wrong "NO_COLOR is overlooked"
 fi
 sed -n '/^Next:/,$s/^  //p' plain > next
 [ "$(wc -l < next)" -eq 3 ] || wrong "not three commands to try: $(cat next)"
