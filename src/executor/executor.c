@@ -148,6 +148,7 @@ void executor_trim(const Runtime *runtime) {
 }
 
 void executor_drain(void) {
+  queue_drain(); /* what is under way may bring guards that are to be weighed */
   graph_executors_weigh();
   queue_drain();
 }
