@@ -11,11 +11,14 @@
 
 enum { WEIGHT = 1, CHANNELS = 1, FUSED_INPUTS = 20, PLACED_INPUTS = 23 };
 
-/* A guard that fails hands the value on to the program as written, where it is a tensor like any other. */
-static bool is_used_once(const Value *value) {
+/* A guard that fails before the join hands the value on to the program as written, where it is a tensor like any other.
+ * Behind the join it would show what is written to the joined tensor. */
+static bool is_used_once(const Value *value, const Node *cat) {
   uint32_t count = 0;
-  for (size_t i = 0; i < value->uses.length; i++)
-    count += value->uses.data[i].user->kind != SYM_prim_BailOut || value->uses.data[i].offset == 0;
+  for (size_t i = 0; i < value->uses.length; i++) {
+    const Use *use = &value->uses.data[i];
+    count += use->user->kind != SYM_prim_BailOut || use->offset == 0 || !node_is_before(use->user, cat);
+  }
   return count == 1;
 }
 
@@ -23,7 +26,7 @@ static bool is_used_once(const Value *value) {
 static Node *find_maker(const Node *cat, uint32_t i) {
   const Value *part = node_input(cat, i);
   bool is_one = part->node->kind == SYM_wick_convolution_norm && part->node->input_count == FUSED_INPUTS &&
-                part->node->owning_block == cat->owning_block && is_used_once(part);
+                part->node->owning_block == cat->owning_block && is_used_once(part, cat);
   return is_one ? part->node : NULL;
 }
 
