@@ -126,19 +126,20 @@ static void fold(const Call *call, int64_t channels, float *scale, float *shift)
 static Status result_new(const Call *call, int ndim, const int64_t *sizes, Tensor **out) {
   if (call->input_count <= BESIDE || sizes[0] != 1) return tensor_empty(DTYPE_FLOAT32, ndim, sizes, out);
   const Tensor *beside = call_tensor_or_null(call, BESIDE);
-  int64_t all[5], place = call_int(call, PLACE), numel = 1;
+  int64_t all[5], place = call_int(call, PLACE), numel;
   memcpy(all, sizes, (size_t)ndim * sizeof *all);
   if (!beside) {
     if (call_int(call, ROOM) > sizes[1]) all[1] = call_int(call, ROOM);
     TRY(tensor_empty(DTYPE_FLOAT32, ndim, all, out));
     return tensor_set_sizes(*out, ndim, sizes, NULL); /* no more dimensions than it had: nothing that can fail */
   }
-  for (int d = 0; d < ndim; d++) numel *= sizes[d];
-  size_t end = (size_t)(beside->offset + beside->numel + numel) * sizeof(float);
-  bool fits = fused_is_plain(beside) && place > 0 && atomic_load(&beside->storage->refs.count) == place &&
-              beside->offset + beside->numel > 0 && end <= beside->storage->bytes;
+  TRY(sizes_numel(ndim, sizes, &numel));
+  bool is_free =
+      fused_is_plain(beside) && beside->storage && place > 0 && atomic_load(&beside->storage->refs.count) == place;
+  int64_t end = beside->offset + beside->numel;
+  bool fits = is_free && end > 0 && numel <= (int64_t)(beside->storage->bytes / sizeof(float)) - end;
   if (!fits) return tensor_empty(DTYPE_FLOAT32, ndim, sizes, out);
-  return tensor_from_storage(beside->storage, DTYPE_FLOAT32, ndim, sizes, NULL, beside->offset + beside->numel, out);
+  return tensor_from_storage(beside->storage, DTYPE_FLOAT32, ndim, sizes, NULL, end, out);
 }
 
 static Status run_fused(Call *call, const ConvParams *p, const float *scale, const float *shift) {
