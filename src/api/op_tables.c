@@ -11,7 +11,6 @@ extern const OpTable op_table_composite;
 extern const OpTable op_table_conv;
 extern const OpTable op_table_conv_named;
 extern const OpTable op_table_conv_norm;
-extern const OpTable op_table_norm_relu;
 extern const OpTable op_table_create;
 extern const OpTable op_table_decomposed;
 extern const OpTable op_table_dict;
@@ -45,6 +44,7 @@ extern const OpTable op_table_math;
 extern const OpTable op_table_matmul;
 extern const OpTable op_table_nested;
 extern const OpTable op_table_norm;
+extern const OpTable op_table_norm_relu;
 extern const OpTable op_table_norm_backward;
 extern const OpTable op_table_number;
 extern const OpTable op_table_pad;
@@ -102,7 +102,6 @@ const OpTable *const op_tables[] = {
     &op_table_conv,
     &op_table_conv_named,
     &op_table_conv_norm,
-    &op_table_norm_relu,
     &op_table_create,
     &op_table_decomposed,
     &op_table_dict,
@@ -136,6 +135,7 @@ const OpTable *const op_tables[] = {
     &op_table_matmul,
     &op_table_nested,
     &op_table_norm,
+    &op_table_norm_relu,
     &op_table_norm_backward,
     &op_table_number,
     &op_table_pad,
