@@ -30,7 +30,7 @@ typedef struct Product {
   int64_t inputs, outputs, depth, positions; /* of a group; depth: products of a result */
   int64_t wide, panels;                      /* channels of a panel */
   int64_t vectors, chunk, chunks;            /* of channels, half panels; those that one thread does */
-  int64_t block, blocks;                     /* positions */
+  int64_t tiles, block, blocks;              /* of positions; those of the largest block */
   _Atomic bool failed;
 } Product;
 
@@ -107,6 +107,12 @@ static void run_panel(const Product *w, int64_t group, int64_t panel, int half, 
   }
 }
 
+/* Blocks have as many tiles, give or take one, and so have neighboring ones together: each thread's. */
+static int64_t begin_of_block(const Product *w, int64_t block) {
+  int64_t begin = block * w->tiles / w->blocks * w->kernels->patch;
+  return begin < w->positions ? begin : w->positions;
+}
+
 static void run_units(void *argument, int64_t begin, int64_t end) {
   Product *w = argument;
   int64_t patch = w->kernels->patch, tiles = (w->block + patch - 1) / patch;
@@ -119,8 +125,8 @@ static void run_units(void *argument, int64_t begin, int64_t end) {
   }
   int64_t there = -1; /* whose patches are in scratch */
   for (int64_t unit = begin; unit < end && !exec_is_over(w->exec); unit++) {
-    int64_t chunk = unit % w->chunks, place = unit / w->chunks, first = place % w->blocks * w->block,
-            group = place / w->blocks, last = first + w->block < w->positions ? first + w->block : w->positions;
+    int64_t chunk = unit % w->chunks, place = unit / w->chunks, group = place / w->blocks, block = place % w->blocks,
+            first = begin_of_block(w, block), last = begin_of_block(w, block + 1);
     if (place != there) put_patches(w, group, first, last, scratch);
     there = place;
     int64_t v = chunk * w->chunk, end_v = v + w->chunk < w->vectors ? v + w->chunk : w->vectors;
@@ -149,8 +155,8 @@ static void set_blocks(Product *w) {
        by_channels = is_few && unevenness(w->vectors, threads) <= unevenness(tiles, threads) * WEIGHTS_READ_AGAIN;
   if (is_few && !by_channels) w->blocks = (w->blocks + threads - 1) / threads * threads;
   if (w->blocks > tiles) w->blocks = tiles;
+  w->tiles = tiles;
   w->block = (tiles + w->blocks - 1) / w->blocks * patch;
-  w->blocks = (w->positions + w->block - 1) / w->block;
   w->chunks = by_channels ? threads : 1;
   if (w->chunks > w->vectors) w->chunks = w->vectors;
   w->chunk = (w->vectors + w->chunks - 1) / w->chunks;
