@@ -513,6 +513,52 @@ static void test_depthwise(void **state) {
   }
 }
 
+/* Images of `planes` planes of n positions, to the other order. */
+static void to_channels_last(int64_t images, int64_t planes, int64_t n, const float *from, float *to) {
+  for (int64_t image = 0; image < images; image++, from += planes * n, to += planes * n)
+    for (int64_t plane = 0; plane < planes; plane++)
+      for (int64_t i = 0; i < n; i++) to[i * planes + plane] = from[plane * n + i];
+}
+
+/* The bits of planes that were put side by side, where they lie so. */
+static void test_depthwise_channels_last(void **state) {
+  (void)state;
+  Exec exec;
+  exec_init(&exec, NULL);
+  for (int i = 0; i < 200; i++) {
+    int64_t channels = pick(8, 40);
+    ConvParams p = plain(channels, channels, pick(1, 25), pick(1, 40), pick(1, 7), pick(1, 3), pick(0, 3));
+    p.groups = channels;
+    p.batch = pick(1, 2);
+    if (i % 7 == 0) p.dilation[1] = 2, p.dilation[2] = 3;
+    if (i % 40 == 33) p.in[1] = 150, p.in[2] = 130; /* more rows than are done at once */
+    for (int d = 0; d < CONV_SPATIAL; d++) {
+      int64_t least = p.dilation[d] * (p.kernel[d] - 1) + 1 - p.padding[d] - p.padding_after[d];
+      if (p.in[d] < least) p.in[d] = least;
+    }
+    Case c;
+    set_case(&c, &p);
+    c.epilogue = (ConvEpilogue){.scale = i & 1 ? c.scale : NULL, .shift = i & 2 ? c.shift : NULL};
+    int64_t in = c.p.in[1] * c.p.in[2], size = c.p.out[1] * c.p.out[2];
+    size_t bytes = (size_t)(c.results + 1) * sizeof(float);
+    float *input = mem_alloc((size_t)(p.batch * channels * in) * sizeof *input), *planes = mem_alloc(bytes),
+          *wanted = mem_alloc(bytes), *out = mem_alloc(bytes);
+    to_channels_last(p.batch, channels, in, c.input, input);
+    exec.threads = 1 + i % 3;
+    for (int t = 0, n = table_count(); t < n; t++) {
+      if (!flat_side_last_pays(&c.p, tables[t])) fail();
+      assert_null(flat_side_by_side(tables[t], &exec, &c.p, c.input, c.weight, &c.epilogue, planes));
+      to_channels_last(p.batch, channels, size, planes, wanted);
+      out[c.results] = -77;
+      assert_null(flat_side_last(tables[t], &exec, &c.p, input, c.weight, &c.epilogue, out));
+      assert_memory_equal(out, wanted, (size_t)c.results * sizeof *out);
+      assert_true(out[c.results] == -77);
+    }
+    mem_free(input), mem_free(planes), mem_free(wanted), mem_free(out);
+    free_case(&c);
+  }
+}
+
 /* The greatest of a window by its definition, the first of those that are equal, NaN if one is. */
 static float greatest_at(const ConvParams *p, const float *plane, int64_t y, int64_t x) {
   float greatest = -INFINITY;
@@ -638,11 +684,21 @@ static void test_empty_planes(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_widths),       cmocka_unit_test(test_many_channels), cmocka_unit_test(test_epilogues),
-      cmocka_unit_test(test_products),     cmocka_unit_test(test_nan),           cmocka_unit_test(test_random),
-      cmocka_unit_test(test_empty_planes), cmocka_unit_test(test_winograd),      cmocka_unit_test(test_winograd_errors),
-      cmocka_unit_test(test_gates),        cmocka_unit_test(test_infinity),      cmocka_unit_test(test_depthwise),
-      cmocka_unit_test(test_maximum),      cmocka_unit_test(test_gated_inputs),
+      cmocka_unit_test(test_widths),
+      cmocka_unit_test(test_many_channels),
+      cmocka_unit_test(test_epilogues),
+      cmocka_unit_test(test_products),
+      cmocka_unit_test(test_nan),
+      cmocka_unit_test(test_random),
+      cmocka_unit_test(test_empty_planes),
+      cmocka_unit_test(test_winograd),
+      cmocka_unit_test(test_winograd_errors),
+      cmocka_unit_test(test_gates),
+      cmocka_unit_test(test_infinity),
+      cmocka_unit_test(test_depthwise),
+      cmocka_unit_test(test_depthwise_channels_last),
+      cmocka_unit_test(test_maximum),
+      cmocka_unit_test(test_gated_inputs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

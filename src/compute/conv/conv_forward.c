@@ -3,6 +3,7 @@
 
 #include "compute/conv/conv_backward.h"
 #include "compute/conv/conv_weights.h"
+#include "compute/conv/flat_planes.h"
 #include "compute/conv/flat_product.h"
 #include "compute/conv/flat_winograd.h"
 
@@ -58,6 +59,15 @@ static void finish_planes(const ConvParams *p, const ConvEpilogue *e, float *out
 
 bool conv_takes_gate(const ConvParams *p) {
   return conv_is_product(p) && p->groups == 1 && p->out[0] * p->out[1] * p->out[2] > FLAT_COLUMNS && flat_conv_takes(p);
+}
+
+bool conv_takes_channels_last(const ConvParams *p) {
+  return flat_side_last_pays(p, flat_kernels());
+}
+
+Status conv_forward_channels_last(Exec *exec, const ConvParams *p, const Tensor *input, const Tensor *weight,
+                                  const ConvEpilogue *epilogue, Tensor *out) {
+  return flat_side_last(flat_kernels(), exec, p, tensor_data(input), tensor_data(weight), epilogue, tensor_data(out));
 }
 
 Status conv_forward(Exec *exec, const ConvParams *p, const Tensor *input, const Tensor *weight,

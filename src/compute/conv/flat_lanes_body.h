@@ -96,6 +96,32 @@ static void lanes_scatter(const FlatLanes *lanes, int64_t n, const float *from, 
   }
 }
 
+/* ---- planes that lie side by side ---- */
+
+/* The same for channels-last images: a position of up to LANES planes is a run, and positions are `from_step` apart. */
+static void lanes_copy(int planes, const float *from, int64_t from_step, int64_t n, int64_t row, int64_t gap,
+                       float *to) {
+  Mask mask = mask_of(planes);
+  int64_t left = row;
+  for (int64_t i = 0; i < n; i++, from += from_step) {
+    store(to, load_masked(from, mask));
+    to += LANES + (--left ? 0 : gap);
+    left = left ? left : row;
+  }
+}
+static void lanes_finish(const FlatLanes *l, int64_t n, const float *from, float *out, int64_t out_step) {
+  Mask mask = mask_of(l->planes);
+  V scale = l->scale ? load_masked(l->scale, mask) : splat(1),
+    shift = l->shift ? load_masked(l->shift, mask) : splat(0);
+  const bool has_scale = l->scale, has_shift = l->shift;
+  for (int64_t i = 0; i < n; i++, from += LANES, out += out_step) {
+    V x = load(from);
+    if (has_scale) x = multiply(x, scale);
+    if (has_shift) x = plus(x, shift);
+    store_masked(out, mask, x);
+  }
+}
+
 /* ---- products of patches ---- */
 
 static inline __attribute__((always_inline)) void product_of(int vectors, int places, int64_t depth,

@@ -32,6 +32,10 @@ bool flat_images_are_dealt(int threads, int64_t batch, double work);
 bool flat_side_pays(const ConvParams *p, const FlatKernels *kernels);
 Status flat_side_by_side(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *input,
                          const float *weight, const ConvEpilogue *epilogue, float *out) MUST_CHECK;
+/* The same of channels-last images; nothing but scale and shift follows. */
+bool flat_side_last_pays(const ConvParams *p, const FlatKernels *kernels);
+Status flat_side_last(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *input,
+                      const float *weight, const ConvEpilogue *epilogue, float *out) MUST_CHECK;
 /* The greatest of every window, where flat_side_pays: groups are planes. */
 Status flat_side_maximum(const FlatKernels *kernels, const Exec *exec, const ConvParams *p, const float *input,
                          float *out) MUST_CHECK;

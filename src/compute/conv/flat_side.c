@@ -16,6 +16,7 @@ typedef struct SideBySide {
   const ConvEpilogue *epilogue;
   const float *input, *weight; /* weight NULL: the greatest */
   float *out;
+  bool is_last; /* images are channels-last: planes lie side by side already */
   float around; /* what lies around the planes */
   int64_t tap_count, *taps;
   int64_t width;       /* of a row of inputs with its padding */
@@ -46,10 +47,13 @@ static void gather_rows(const SideBySide *s, int planes, const float *from, int6
   if (begin >= stop) begin = stop = end;
   fill(s->around, (begin - first) * line, to);
   fill(s->around, (end - stop) * line, to + (stop - first) * line);
-  if (begin < stop)
-    s->kernels->lanes_gather(planes, from + begin * p->in[2], p->in[1] * p->in[2], (stop - begin) * p->in[2], p->in[2],
-                             (s->width - p->in[2]) * s->kernels->vector,
-                             to + (begin - first) * line + p->padding[2] * s->kernels->vector);
+  if (begin == stop) return;
+  int64_t n = (stop - begin) * p->in[2], gap = (s->width - p->in[2]) * s->kernels->vector;
+  to += (begin - first) * line + p->padding[2] * s->kernels->vector;
+  if (s->is_last)
+    s->kernels->lanes_copy(planes, from + begin * p->in[2] * p->groups, p->groups, n, p->in[2], gap, to);
+  else
+    s->kernels->lanes_gather(planes, from + begin * p->in[2], p->in[1] * p->in[2], n, p->in[2], gap, to);
 }
 
 typedef struct Room {
@@ -63,11 +67,13 @@ static void run_unit(const SideBySide *s, int64_t unit, const Room *room) {
           image = unit / s->parts / s->groups, channel = group * vector, plane = image * p->groups + channel;
   int planes = (int)(p->groups - channel < vector ? p->groups - channel : vector);
   int64_t row = part * s->rows, rows = p->out[1] - row < s->rows ? p->out[1] - row : s->rows;
-  int64_t size = p->out[1] * p->out[2], at = plane * size + row * p->out[2];
+  int64_t size = p->out[1] * p->out[2], in_size = p->in[1] * p->in[2],
+          from = s->is_last ? image * p->groups * in_size + channel : plane * in_size,
+          at = s->is_last ? (image * size + row * p->out[2]) * p->groups + channel : plane * size + row * p->out[2];
   if (s->weight)
     s->kernels->lanes_gather(planes, s->weight + channel * s->tap_count, s->tap_count, s->tap_count, s->tap_count, 0,
                              room->weights);
-  gather_rows(s, planes, s->input + plane * p->in[1] * p->in[2], row, rows, room->input);
+  gather_rows(s, planes, s->input + from, row, rows, room->input);
   FlatLanes l = {.planes = planes,
                  .weights = s->weight ? room->weights : NULL,
                  .input = room->input,
@@ -84,7 +90,10 @@ static void run_unit(const SideBySide *s, int64_t unit, const Room *room) {
                  .low = e->low,
                  .high = e->high};
   s->kernels->lanes_join(&l);
-  s->kernels->lanes_scatter(&l, rows * p->out[2], room->out, vector, e->add ? e->add + at : NULL, s->out + at, size);
+  if (s->is_last)
+    s->kernels->lanes_finish(&l, rows * p->out[2], room->out, s->out + at, p->groups);
+  else
+    s->kernels->lanes_scatter(&l, rows * p->out[2], room->out, vector, e->add ? e->add + at : NULL, s->out + at, size);
 }
 
 static void run_units(void *argument, int64_t begin, int64_t end) {
@@ -130,6 +139,24 @@ Status flat_side_by_side(const FlatKernels *kernels, Exec *exec, const ConvParam
   assert(conv_is_depthwise(p) && flat_side_pays(p, kernels));
   SideBySide s = {
       .exec = exec, .p = p, .kernels = kernels, .epilogue = epilogue, .input = input, .weight = weight, .out = out};
+  return run_side_by_side(&s);
+}
+
+bool flat_side_last_pays(const ConvParams *p, const FlatKernels *kernels) {
+  return conv_is_depthwise(p) && flat_side_pays(p, kernels);
+}
+
+Status flat_side_last(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *input,
+                      const float *weight, const ConvEpilogue *epilogue, float *out) {
+  assert(flat_side_last_pays(p, kernels) && !epilogue->add && epilogue->activation == CONV_NONE);
+  SideBySide s = {.exec = exec,
+                  .p = p,
+                  .kernels = kernels,
+                  .epilogue = epilogue,
+                  .input = input,
+                  .weight = weight,
+                  .out = out,
+                  .is_last = true};
   return run_side_by_side(&s);
 }
 

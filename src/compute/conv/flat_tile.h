@@ -104,6 +104,10 @@ typedef struct FlatKernels {
    * up to a multiple of `vector` positions. */
   void (*lanes_scatter)(const FlatLanes *lanes, int64_t n, const float *from, int64_t from_stride, const float *add,
                         float *out, int64_t plane_stride);
+  /* lanes_gather and lanes_scatter where planes lie side by side, as in channels-last images: a position of them is a
+   * run, and positions are `from_step` and `out_step` apart. Of what finishes them only scale and shift. */
+  void (*lanes_copy)(int planes, const float *from, int64_t from_step, int64_t n, int64_t row, int64_t gap, float *to);
+  void (*lanes_finish)(const FlatLanes *lanes, int64_t n, const float *from, float *out, int64_t out_step);
   /* Sums up `depth` products for each of `places` of a patch's positions (and maybe more of them) and one or two vectors
    * of channels:
    *   out[position][channel] (+)= sum over k of patches[k][position] * weights[k][channel]

@@ -307,6 +307,12 @@ done:
   return status;
 }
 
+/* float32 of one layout, which results have, too. */
+static bool is_channels_last(const ConvParams *p, const Tensor *input, const Tensor *out) {
+  return input->dtype == DTYPE_FLOAT32 && p->spatial == 2 && conv_takes_channels_last(p) &&
+         !tensor_is_contiguous(out) && tensor_is_channels_last(input) && tensor_is_channels_last(out);
+}
+
 static Status kernel_conv(Call *call) {
   ConvParams p;
   TRY(conv_read(call, &p));
@@ -321,14 +327,19 @@ static Status kernel_conv(Call *call) {
   DType dtype = compute_dtype((DType)input->dtype);
   Tensor *x = NULL, *w = NULL, *b = NULL, *y = NULL;
   Status status;
-  TRY_GOTO(portable_operand(input, dtype, &x), done);
+  bool channels_last = is_channels_last(&p, input, out);
+  if (!channels_last) TRY_GOTO(portable_operand(input, dtype, &x), done);
   TRY_GOTO(portable_operand(weight, dtype, &w), done);
   TRY_GOTO(portable_operand(bias, dtype, &b), done);
+  ConvEpilogue bias_only = {.shift = b ? tensor_data(b) : NULL};
+  if (channels_last) {
+    status = conv_forward_channels_last(call->exec, &p, input, w, &bias_only, out);
+    goto done;
+  }
   if (out->dtype == dtype && tensor_is_contiguous(out))
     y = tensor_retain(out);
   else
     TRY_GOTO(tensor_empty(dtype, out->ndim, out->sizes, &y), done);
-  ConvEpilogue bias_only = {.shift = b ? tensor_data(b) : NULL};
   if (dtype == DTYPE_FLOAT32)
     status = conv_forward(call->exec, &p, x, w, &bias_only, y);
   else
