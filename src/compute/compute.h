@@ -7,6 +7,7 @@
  *   compute/attention/attention.h       softmax(Q K) V without all scores; attention_body.h
  *   compute/conv/conv.h                 convolutions
  *   compute/conv/conv_backward.h        their gradients, and transposed ones
+ *   compute/conv/conv_patches.h         those that cut channels-last images into patches
  *   compute/conv/conv_weights.h         their weights and those of linear layers, packed
  *   compute/conv/weight_reader.h        a weight on the way there, in place or out of the file
  *   compute/conv/flat_conv.h            all others of float32, but transposed ones

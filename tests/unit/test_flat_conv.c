@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/processor.h"
+#include "compute/conv/conv_patches.h"
 #include "compute/conv/flat_planes.h"
 #include "compute/conv/flat_product.h"
 #include "compute/conv/flat_winograd.h"
@@ -559,6 +560,45 @@ static void test_depthwise_channels_last(void **state) {
   }
 }
 
+/* Windows side by side in channels-last images, against the loops for row-major ones. */
+static void test_patches(void **state) {
+  (void)state;
+  Exec exec;
+  exec_init(&exec, NULL);
+  for (int i = 0; i < 100; i++) {
+    int64_t kernel = pick(1, 4), channels = pick(1, 20), outputs = pick(5, 140), taps = kernel * kernel;
+    ConvParams p =
+        plain(channels, outputs, kernel * pick(2, 9) + pick(0, kernel - 1), kernel * pick(3, 20), kernel, kernel, 0);
+    p.batch = pick(1, 3);
+    Case c;
+    set_case(&c, &p);
+    c.epilogue = (ConvEpilogue){.shift = i & 1 ? c.shift : NULL};
+    Tensor *weight;
+    assert_null(tensor_empty(DTYPE_FLOAT32, 4, (const int64_t[]){outputs, channels, kernel, kernel}, &weight));
+    memcpy(tensor_data(weight), c.weight, (size_t)weight->numel * sizeof(float));
+    int64_t in = c.p.in[1] * c.p.in[2], size = c.p.out[1] * c.p.out[2];
+    size_t bytes = (size_t)(c.results + 1) * sizeof(float);
+    float *input = mem_alloc((size_t)(p.batch * channels * in) * sizeof *input), *planes = mem_alloc(bytes),
+          *wanted = mem_alloc(bytes), *out = mem_alloc(bytes);
+    to_channels_last(p.batch, channels, in, c.input, input);
+    assert_null(conv_forward_portable(&exec, &c.p, DTYPE_FLOAT32, c.input, c.weight, c.epilogue.shift, planes));
+    to_channels_last(p.batch, outputs, size, planes, wanted);
+    exec.threads = 1 + i % 3;
+    out[c.results] = -77;
+    assert_true(conv_patches_takes(&exec, &c.p));
+    assert_null(conv_patches(&exec, &c.p, input, weight, c.epilogue.shift, out));
+    assert_true(out[c.results] == -77);
+    for (int64_t k = 0; k < c.results; k++)
+      assert_true(fabsf(out[k] - wanted[k]) <= 1e-5F * (float)(taps * channels + 1) * fmaxf(1, fabsf(wanted[k])));
+    tensor_release(weight);
+    mem_free(input), mem_free(planes), mem_free(wanted), mem_free(out);
+    free_case(&c);
+  }
+  ConvParams apart = plain(8, 8, 16, 16, 2, 3, 0), padded = plain(8, 8, 16, 16, 2, 2, 1);
+  assert_false(conv_patches_takes(&exec, &apart));
+  assert_false(conv_patches_takes(&exec, &padded));
+}
+
 /* The greatest of a window by its definition, the first of those that are equal, NaN if one is. */
 static float greatest_at(const ConvParams *p, const float *plane, int64_t y, int64_t x) {
   float greatest = -INFINITY;
@@ -697,6 +737,7 @@ int main(void) {
       cmocka_unit_test(test_infinity),
       cmocka_unit_test(test_depthwise),
       cmocka_unit_test(test_depthwise_channels_last),
+      cmocka_unit_test(test_patches),
       cmocka_unit_test(test_maximum),
       cmocka_unit_test(test_gated_inputs),
   };

@@ -31,10 +31,10 @@ bool conv_takes_gate(const ConvParams *p);
 /* float32 by whichever way is fastest; input, weight and out dense and row-major, out not empty. */
 Status conv_forward(Exec *exec, const ConvParams *p, const Tensor *input, const Tensor *weight,
                     const ConvEpilogue *epilogue, Tensor *out) MUST_CHECK;
-/* The same where input and out are channels-last and nothing but a bias follows. */
-bool conv_takes_channels_last(const ConvParams *p);
+/* The same where input and out are channels-last, for some; bias of out_channels or NULL. */
+bool conv_takes_channels_last(const Exec *exec, const ConvParams *p);
 Status conv_forward_channels_last(Exec *exec, const ConvParams *p, const Tensor *input, const Tensor *weight,
-                                  const ConvEpilogue *epilogue, Tensor *out) MUST_CHECK;
+                                  const float *bias, Tensor *out) MUST_CHECK;
 /* A 1x1 kernel without stride or padding: one matrix product for each sample, on the input as it lies. */
 bool conv_is_product(const ConvParams *p);
 /* Any of the results may be NULL. */

@@ -2,6 +2,7 @@
 #include <assert.h>
 
 #include "compute/conv/conv_backward.h"
+#include "compute/conv/conv_patches.h"
 #include "compute/conv/conv_weights.h"
 #include "compute/conv/flat_planes.h"
 #include "compute/conv/flat_product.h"
@@ -61,13 +62,15 @@ bool conv_takes_gate(const ConvParams *p) {
   return conv_is_product(p) && p->groups == 1 && p->out[0] * p->out[1] * p->out[2] > FLAT_COLUMNS && flat_conv_takes(p);
 }
 
-bool conv_takes_channels_last(const ConvParams *p) {
-  return flat_side_last_pays(p, flat_kernels());
+bool conv_takes_channels_last(const Exec *exec, const ConvParams *p) {
+  return flat_side_last_pays(p, flat_kernels()) || conv_patches_takes(exec, p);
 }
 
 Status conv_forward_channels_last(Exec *exec, const ConvParams *p, const Tensor *input, const Tensor *weight,
-                                  const ConvEpilogue *epilogue, Tensor *out) {
-  return flat_side_last(flat_kernels(), exec, p, tensor_data(input), tensor_data(weight), epilogue, tensor_data(out));
+                                  const float *bias, Tensor *out) {
+  if (conv_patches_takes(exec, p)) return conv_patches(exec, p, tensor_data(input), weight, bias, tensor_data(out));
+  ConvEpilogue bias_only = {.shift = bias};
+  return flat_side_last(flat_kernels(), exec, p, tensor_data(input), tensor_data(weight), &bias_only, tensor_data(out));
 }
 
 Status conv_forward(Exec *exec, const ConvParams *p, const Tensor *input, const Tensor *weight,

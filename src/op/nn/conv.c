@@ -308,8 +308,8 @@ done:
 }
 
 /* float32 of one layout, which results have, too. */
-static bool is_channels_last(const ConvParams *p, const Tensor *input, const Tensor *out) {
-  return input->dtype == DTYPE_FLOAT32 && p->spatial == 2 && conv_takes_channels_last(p) &&
+static bool is_channels_last(const Exec *exec, const ConvParams *p, const Tensor *input, const Tensor *out) {
+  return input->dtype == DTYPE_FLOAT32 && p->spatial == 2 && conv_takes_channels_last(exec, p) &&
          !tensor_is_contiguous(out) && tensor_is_channels_last(input) && tensor_is_channels_last(out);
 }
 
@@ -327,13 +327,13 @@ static Status kernel_conv(Call *call) {
   DType dtype = compute_dtype((DType)input->dtype);
   Tensor *x = NULL, *w = NULL, *b = NULL, *y = NULL;
   Status status;
-  bool channels_last = is_channels_last(&p, input, out);
+  bool channels_last = is_channels_last(call->exec, &p, input, out);
   if (!channels_last) TRY_GOTO(portable_operand(input, dtype, &x), done);
   TRY_GOTO(portable_operand(weight, dtype, &w), done);
   TRY_GOTO(portable_operand(bias, dtype, &b), done);
   ConvEpilogue bias_only = {.shift = b ? tensor_data(b) : NULL};
   if (channels_last) {
-    status = conv_forward_channels_last(call->exec, &p, input, w, &bias_only, out);
+    status = conv_forward_channels_last(call->exec, &p, input, w, bias_only.shift, out);
     goto done;
   }
   if (out->dtype == dtype && tensor_is_contiguous(out))
