@@ -11,15 +11,6 @@ static inline __attribute__((always_inline)) V in_register(V x) {
   return x;
 }
 
-/* The lanes of a vector that begins at `at` in a row of n. */
-static inline Mask lanes_within(int64_t at, int64_t n) {
-  int64_t first = at < 0 ? -at : 0, end = n - at;
-  if (first > LANES) first = LANES;
-  if (end < first) end = first;
-  if (end > LANES) end = LANES;
-  return mask_of((int)end) & ~mask_of((int)first);
-}
-
 /* The inputs that `side` taps of a row meet; with a stride of 2, even and odd ones of two vectors. */
 static inline __attribute__((always_inline)) void load_taps(int side, int stride, const float *from, const Mask *masks,
                                                             V *taps) {

@@ -472,6 +472,17 @@ static void sum_line(int count, const float *const *lines, int64_t n, float *to)
   join_lines(true, count, lines, n, to);
 }
 
+#ifdef DIRECT
+/* The lanes of a vector that begins at `at` in a row of n. */
+static inline Mask lanes_within(int64_t at, int64_t n) {
+  int64_t first = at < 0 ? -at : 0, end = n - at;
+  if (first > LANES) first = LANES;
+  if (end < first) end = first;
+  if (end > LANES) end = LANES;
+  return mask_of((int)end) & ~mask_of((int)first);
+}
+#endif
+
 #include "compute/conv/flat_winograd_body.h"
 
 #include "compute/conv/flat_lanes_body.h"

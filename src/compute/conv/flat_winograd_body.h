@@ -166,6 +166,9 @@ static bool winograd_output(int side, int64_t n, const float *sums, int64_t stri
 
 /* A vector of a row of n values with zeros around, from the place `at` on. */
 static inline V load_of_row(const float *row, int64_t n, int64_t at) {
+#ifdef DIRECT
+  return load_masked(row + at, lanes_within(at, n));
+#else
   if (at >= 0 && at + LANES <= n) return load(row + at);
   if (at >= n || at <= -LANES) return splat(0);
   if (at >= 0) return load_masked(row + at, mask_of((int)(n - at)));
@@ -173,12 +176,14 @@ static inline V load_of_row(const float *row, int64_t n, int64_t at) {
   store(part, splat(0));
   store(part + LANES, load_masked(row, mask_of(n < LANES ? (int)n : LANES)));
   return load(part + LANES + at);
+#endif
 }
-/* `side` vectors: of all places from `at` on, the first of every `side`, the second, ... */
-static inline __attribute__((always_inline)) void deal_vectors(int side, const float *row, int64_t n, int64_t at,
-                                                               V *dealt) {
+/* `side` vectors: of all places from `at` on, the first of every `side`, the second, ...; of few, half of their lanes.
+ */
+static inline __attribute__((always_inline)) void deal_vectors(int side, bool is_few, const float *row, int64_t n,
+                                                               int64_t at, V *dealt) {
   V x[WINOGRAD_MOST], even[2], odd[2];
-  UNROLLED for (int k = 0; k < side; k++) x[k] = load_of_row(row, n, at + k * LANES);
+  UNROLLED for (int k = 0; k < side; k++) x[k] = is_few && k >= side / 2 ? x[0] : load_of_row(row, n, at + k * LANES);
   if (side == 2) {
     deinterleave(x[0], x[1], &dealt[0], &dealt[1]);
     return;
@@ -191,14 +196,21 @@ static inline __attribute__((always_inline)) void deal_vectors(int side, const f
 static inline __attribute__((always_inline)) void winograd_deal_of(int side, const float *row, int64_t n,
                                                                    int64_t before, int64_t places, float *to,
                                                                    int64_t apart) {
-  for (int64_t at = 0; at < places; at += LANES) {
-    V dealt[WINOGRAD_LINE], next[WINOGRAD_MOST];
-    Mask mask = mask_of(places - at < LANES ? (int)(places - at) : LANES);
-    deal_vectors(side, row, n, side * at - before, dealt);
-    deal_vectors(side, row, n, side * (at + 1) - before, next);
-    UNROLLED for (int k = 0; k < 2; k++) dealt[side + k] = next[k];
-    UNROLLED for (int k = 0; k < side + 2; k++) store_masked(to + k * apart + at, mask, dealt[k]);
+#define DEAL(is_few)                                                     \
+  V dealt[WINOGRAD_LINE], next[WINOGRAD_MOST];                           \
+  Mask mask = mask_of(places - at < LANES ? (int)(places - at) : LANES); \
+  deal_vectors(side, is_few, row, n, side *at - before, dealt);          \
+  deal_vectors(side, is_few, row, n, side *(at + 1) - before, next);     \
+  UNROLLED for (int k = 0; k < 2; k++) dealt[side + k] = next[k];        \
+  UNROLLED for (int k = 0; k < side + 2; k++) store_masked(to + k * apart + at, mask, dealt[k])
+  int64_t at = 0;
+  for (; at + LANES / 2 < places; at += LANES) {
+    DEAL(false);
   }
+  if (at < places) {
+    DEAL(true);
+  }
+#undef DEAL
 }
 static void winograd_deal(int side, const float *row, int64_t n, int64_t before, int64_t places, float *to,
                           int64_t apart) {
