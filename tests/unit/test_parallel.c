@@ -175,6 +175,17 @@ static void *measure(void *argument) {
 static void test_stack(void **state) {
   (void)state;
   assert_true(stack_left() > STACK_RESERVE);
+#if defined(__GLIBC__) && !defined(WICK_SANITIZED)
+  enum { KEPT_BACK = 256 << 10 };
+  pthread_attr_t own; /* of the first thread glibc knows by /proc/self/maps */
+  void *address = NULL;
+  size_t bytes = 0;
+  assert_int_equal(pthread_getattr_np(pthread_self(), &own), 0);
+  assert_int_equal(pthread_attr_getstack(&own, &address, &bytes), 0);
+  pthread_attr_destroy(&own);
+  size_t by_library = (size_t)((const char *)__builtin_frame_address(0) - (const char *)address);
+  assert_true(stack_left() <= by_library && by_library - stack_left() < KEPT_BACK);
+#endif
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, 512 << 10);
