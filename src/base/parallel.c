@@ -35,20 +35,31 @@ static int limit_by(int threads, long long quota, long long period) {
   return whole < threads ? (int)whole : threads;
 }
 
-static int limit_by_folder(int threads, const char *folder) {
+static bool read_number(const char *folder, const char *file, long long *out) {
+  char line[128];
+  return read_line(folder, file, line, sizeof line) && sscanf(line, "%lld", out) == 1;
+}
+
+/* One form of the kernel's control groups: what a folder of the "cpu" controller says. */
+typedef int LimitByFolder(int threads, const char *folder);
+
+static int limit_by_unified(int threads, const char *folder) {
   char line[128];
   long long quota, period;
-  if (read_line(folder, "cpu.max", line, sizeof line) && sscanf(line, "%lld %lld", &quota, &period) == 2)
-    return limit_by(threads, quota, period);
-  if (read_line(folder, "cpu.cfs_quota_us", line, sizeof line) && sscanf(line, "%lld", &quota) == 1 &&
-      read_line(folder, "cpu.cfs_period_us", line, sizeof line) && sscanf(line, "%lld", &period) == 1)
-    return limit_by(threads, quota, period);
-  return threads;
+  bool is_limited = read_line(folder, "cpu.max", line, sizeof line) && sscanf(line, "%lld %lld", &quota, &period) == 2;
+  return is_limited ? limit_by(threads, quota, period) : threads;
+}
+static int limit_by_legacy(int threads, const char *folder) {
+  long long quota, period;
+  bool is_limited =
+      read_number(folder, "cpu.cfs_quota_us", &quota) && quota > 0 && read_number(folder, "cpu.cfs_period_us", &period);
+  return is_limited ? limit_by(threads, quota, period) : threads;
 }
 
 /* A group's parents limit it too. */
-static int limit_by_group(int threads, const char *mount, const char *group) {
+static int limit_by_group(int threads, const char *mount, const char *group, LimitByFolder *limit_by_folder) {
   char folder[1024];
+  if (!strcmp(group, "/")) group = "";
   if (snprintf(folder, sizeof folder, "%s%s", mount, group) >= (int)sizeof folder) return threads;
   size_t root = strlen(mount);
   for (;;) {
@@ -59,6 +70,24 @@ static int limit_by_group(int threads, const char *mount, const char *group) {
   }
 }
 
+/* Of "cpu,cpuacct". */
+static bool has_cpu(const char *controllers) {
+  while (*controllers) {
+    size_t length = strcspn(controllers, ",");
+    if (length == 3 && !memcmp(controllers, "cpu", 3)) return true;
+    controllers += length + (controllers[length] == ',');
+  }
+  return false;
+}
+
+static int limit_by_legacy_group(int threads, const char *controllers, const char *group) {
+  char mount[256];
+  bool fits = snprintf(mount, sizeof mount, "/sys/fs/cgroup/%s", controllers) < (int)sizeof mount;
+  return limit_by_group(threads, fits && !access(mount, F_OK) ? mount : "/sys/fs/cgroup/cpu", group, limit_by_legacy);
+}
+
+/* Opening a file of /sys costs microseconds, and all that wick does first waits for this: only those that can say
+ * something are. */
 static int count_threads(void) {
   int threads = affinity_count();
   FILE *stream = fopen("/proc/self/cgroup", "re");
@@ -70,12 +99,10 @@ static int count_threads(void) {
     if (!group) continue;
     *group++ = '\0';
     controllers++;
-    if (!*controllers) {
-      threads = limit_by_group(threads, "/sys/fs/cgroup", group);
-    } else if (strstr(controllers, "cpu") && !strstr(controllers, "cpuset")) {
-      threads = limit_by_group(threads, "/sys/fs/cgroup/cpu,cpuacct", group);
-      threads = limit_by_group(threads, "/sys/fs/cgroup/cpu", group);
-    }
+    if (!*controllers)
+      threads = limit_by_group(threads, "/sys/fs/cgroup", group, limit_by_unified);
+    else if (has_cpu(controllers))
+      threads = limit_by_legacy_group(threads, controllers, group);
   }
   if (stream) fclose(stream);
   return threads > 0 ? threads : 1;
