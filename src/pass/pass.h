@@ -62,6 +62,8 @@ void fuse_attention(Graph *graph);
 void fuse_convolution(Graph *graph);
 /* batch_norm with stored statistics and relu are one wick::batch_norm_relu. For plans: archives never hold it. */
 void fuse_norm_relu(Graph *graph);
+/* aten::linear of one input, near each other, are one wick::linears. For plans: archives never hold it. */
+void join_linears(Graph *graph);
 /* Bodies of called functions and methods in place of the calls, and of the calls in those. What recurses, is not
  * compiled or would make the graph too large stays a call. */
 void inliner(Graph *graph);
@@ -235,6 +237,7 @@ typedef struct Pass {
   X(inline_fork_wait) \
   X(inliner) \
   X(insert_guards) \
+  X(join_linears) \
   X(liveness) \
   X(loop_invariant_code_motion) \
   X(loop_peeling) \

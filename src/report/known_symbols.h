@@ -150,6 +150,7 @@
   X(aten, layer_norm) \
   X(aten, le) \
   X(aten, len) \
+  X(aten, linear) \
   X(aten, list) \
   X(aten, lt) \
   X(aten, masked_fill) \
@@ -189,6 +190,7 @@
   X(wick, cat_in_place) \
   X(wick, cat_room) \
   X(wick, convolution_norm) \
+  X(wick, linears) \
   X(attr, Subgraph) \
   X(attr, beg) \
   X(attr, cached) \

@@ -102,6 +102,17 @@ static void panels_of_every_form(void **state) {
       }
 }
 
+/* A weight in the layout of gemm_panels_layout. */
+static float *pack_by_hand(const float *w, int64_t n, int64_t k) {
+  WeightLayout layout;
+  gemm_panels_layout(n, k, &layout);
+  int64_t width = layout.blocks[0];
+  float *panels = mem_calloc(1, layout.bytes + 1);
+  for (int64_t j = 0; j < n; j++)
+    for (int64_t p = 0; p < k; p++) panels[(j / width * k + p) * width + j % width] = w[j * k + p];
+  return panels;
+}
+
 /* Kept panels, panels made on the way, and any number of threads: the same bits. */
 static void panels_shared_out(void **state) {
   (void)state;
@@ -109,12 +120,7 @@ static void panels_shared_out(void **state) {
   static float a[M * K], w[N * K], bias[N], c[3][M * N];
   for (int i = 0; i < M * K; i++) a[i] = sinf((float)i);
   for (int i = 0; i < N * K; i++) w[i] = cosf((float)i);
-  WeightLayout layout;
-  gemm_panels_layout(N, K, &layout);
-  int64_t width = layout.blocks[0];
-  float *panels = mem_calloc(1, layout.bytes);
-  for (int64_t j = 0; j < N; j++)
-    for (int64_t p = 0; p < K; p++) panels[(j / width * K + p) * width + j % width] = w[j * K + p];
+  float *panels = pack_by_hand(w, N, K);
   for (int i = 0; i < 3; i++) {
     Exec exec = {0};
     exec.threads = i < 2 ? 1 : 3;
@@ -129,8 +135,45 @@ static void panels_shared_out(void **state) {
   mem_free(panels);
 }
 
+/* Products of one A, packed and not, shared out together: the bits of each by itself. */
+static void joined_panels(void **state) {
+  (void)state;
+  enum { M = 500, N = 200, K = 400, COUNT = 4 };
+  static const int64_t rows[] = {0, 1, 37, 240, 241, M}, columns[COUNT] = {N, 3, 0, 130}, depths[COUNT] = {K, K, 7, 33};
+  static float a[M * K], w[N * K], bias[N], apart[COUNT][M * N], joined[COUNT][M * N];
+  for (int i = 0; i < M * K; i++) a[i] = sinf((float)i);
+  for (int i = 0; i < N * K; i++) w[i] = cosf((float)i);
+  for (int i = 0; i < N; i++) bias[i] = (float)i;
+  for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+    for (int packed = 0; packed < 1 << COUNT; packed += 5) {
+      Exec exec = {.threads = 1};
+      GemmPanels products[COUNT];
+      float *panels[COUNT];
+      for (int p = 0; p < COUNT; p++) {
+        int64_t n = columns[p], k = depths[p];
+        panels[p] = packed >> p & 1 ? pack_by_hand(w, n, k) : NULL;
+        products[p] =
+            (GemmPanels){.m = rows[r], .n = n, .k = k, .a = a, .a_stride = K, .weight = w, .weight_stride = k};
+        products[p].panels = panels[p];
+        products[p].bias = p % 2 ? bias : NULL;
+        products[p].ldc = N;
+        products[p].c = apart[p];
+        assert_null(gemm_panels(&exec, &products[p]));
+        products[p].c = joined[p];
+      }
+      for (exec.threads = 1; exec.threads <= 3; exec.threads++) {
+        memset(joined, 0, sizeof joined);
+        assert_null(gemm_panels_joined(&exec, COUNT, products));
+        for (int p = 0; p < COUNT; p++)
+          for (int64_t i = 0; i < rows[r]; i++)
+            assert_memory_equal(joined[p] + i * N, apart[p] + i * N, (size_t)columns[p] * sizeof(float));
+      }
+      for (int p = 0; p < COUNT; p++) mem_free(panels[p]);
+    }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(products_of_every_form), cmocka_unit_test(panels_of_every_form),
-                                     cmocka_unit_test(panels_shared_out)};
+                                     cmocka_unit_test(panels_shared_out), cmocka_unit_test(joined_panels)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

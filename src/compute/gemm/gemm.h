@@ -41,6 +41,8 @@ typedef struct GemmPanels {
 void gemm_panels_layout(int64_t n, int64_t k, WeightLayout *out);
 /* float32. The same bits with panels and without, whatever the number of threads. */
 Status gemm_panels(Exec *exec, const GemmPanels *product) MUST_CHECK;
+/* Several of as many rows, shared out as one; each gets the bits that it has by itself. */
+Status gemm_panels_joined(Exec *exec, uint32_t count, const GemmPanels *products) MUST_CHECK;
 
 /* The packed kernels, one table for each instruction set; serial. Scratch holds gemm_scratch_bytes. */
 /* Rows [first_row, end_row) of the panels [first_panel, end_panel); scratch holds gemm_panel_scratch_bytes. */

@@ -29,47 +29,77 @@ void gemm_panels_layout(int64_t n, int64_t k, WeightLayout *out) {
 }
 
 typedef struct Sharing {
-  const GemmPanels *product;
+  uint32_t count;
+  const GemmPanels *products;
   GemmPanelKernel *kernel;
-  int64_t panels, rows; /* rows: that one unit takes, of all panels; 0: a unit is a panel */
-  size_t scratch_bytes;
+  int64_t columns, rows; /* rows: that one unit takes, of all panels; 0: a unit is a panel */
+  size_t scratch_bytes;  /* 0: all weights are packed */
   _Atomic bool failed;
 } Sharing;
 
+static int64_t panel_count(const Sharing *s, const GemmPanels *g) {
+  return (g->n + s->columns - 1) / s->columns;
+}
+
+/* Rows of all products, one product after the other: the rows of an A that they share are still near. */
+static void run_rows(const Sharing *s, int64_t first, int64_t end, void *scratch) {
+  for (uint32_t p = 0; p < s->count; p++)
+    s->kernel(&s->products[p], first, end, 0, panel_count(s, &s->products[p]), scratch);
+}
+
+/* Panels [begin, end), counted through all products. */
+static void run_panels(const Sharing *s, int64_t begin, int64_t end, void *scratch) {
+  for (const GemmPanels *g = s->products; begin < end; g++) {
+    int64_t panels = panel_count(s, g), last = end < panels ? end : panels;
+    if (begin < last) s->kernel(g, 0, g->m, begin, last, scratch);
+    begin = begin < panels ? 0 : begin - panels;
+    end -= panels;
+  }
+}
+
 static void run_units(void *argument, int64_t begin, int64_t end) {
   Sharing *s = argument;
-  int64_t m = s->product->m;
-  void *scratch = s->product->panels ? NULL : cache_alloc(s->scratch_bytes);
-  if (!s->product->panels && !scratch) {
+  int64_t m = s->products->m;
+  void *scratch = s->scratch_bytes ? cache_alloc(s->scratch_bytes) : NULL;
+  if (s->scratch_bytes && !scratch) {
     atomic_store(&s->failed, true);
     return;
   }
-  if (s->rows) {
+  if (s->rows)
     for (int64_t i = begin; i < end; i++)
-      s->kernel(s->product, i * s->rows, i * s->rows + s->rows < m ? i * s->rows + s->rows : m, 0, s->panels, scratch);
-  } else {
-    s->kernel(s->product, 0, m, begin, end, scratch);
-  }
+      run_rows(s, i * s->rows, i * s->rows + s->rows < m ? i * s->rows + s->rows : m, scratch);
+  else
+    run_panels(s, begin, end, scratch);
   if (scratch) cache_free(scratch, s->scratch_bytes);
 }
 
-Status gemm_panels(Exec *exec, const GemmPanels *g) {
-  assert(g->ldc >= g->n || g->m <= 1);
+Status gemm_panels_joined(Exec *exec, uint32_t count, const GemmPanels *products) {
   int threads = exec->threads > 1 ? exec->threads : 1;
-  int64_t columns = panel_columns(), blocks = (g->m + ROWS_TOGETHER - 1) / ROWS_TOGETHER;
-  Sharing s = {.product = g,
+  int64_t columns = panel_columns(), m = products->m, blocks = (m + ROWS_TOGETHER - 1) / ROWS_TOGETHER, panels = 0;
+  int64_t row_work = 0; /* of one row of A by all weights */
+  Sharing s = {.count = count,
+               .products = products,
                .kernel = PROCESSOR_HAS_AVX512 ? gemm_panels_avx512 : PROCESSOR_FORM(gemm_kernels)->panels,
-               .panels = (g->n + columns - 1) / columns,
-               .scratch_bytes = gemm_panel_scratch_bytes(columns)};
-  if (g->m == 0 || g->n == 0) return OK;
-  assert(g->k > 0);
+               .columns = columns};
+  for (uint32_t p = 0; p < count; p++) {
+    const GemmPanels *g = &products[p];
+    assert(g->m == m && (g->ldc >= g->n || m <= 1) && (g->k > 0 || m == 0 || g->n == 0));
+    panels += panel_count(&s, g);
+    row_work += g->n * g->k;
+    if (!g->panels) s.scratch_bytes = gemm_panel_scratch_bytes(columns);
+  }
+  if (m == 0 || panels == 0) return OK;
   if (blocks > 1) { /* as many for each thread, of equal height; what is not packed is put in order but once for each */
-    blocks = g->panels ? (blocks + threads - 1) / threads * threads : threads;
-    s.rows = ((g->m + blocks - 1) / blocks + 5) / 6 * 6;
-    blocks = (g->m + s.rows - 1) / s.rows;
-    parallel_for(threads, blocks, ONE_THREAD_WORK / (s.rows * g->n * g->k + 1) + 1, run_units, &s);
+    blocks = s.scratch_bytes ? threads : (blocks + threads - 1) / threads * threads;
+    s.rows = ((m + blocks - 1) / blocks + 5) / 6 * 6;
+    blocks = (m + s.rows - 1) / s.rows;
+    parallel_for(threads, blocks, ONE_THREAD_WORK / (s.rows * row_work + 1) + 1, run_units, &s);
   } else {
-    parallel_for(threads, s.panels, ONE_THREAD_WORK / (g->m * columns * g->k + 1) + 1, run_units, &s);
+    parallel_for(threads, panels, ONE_THREAD_WORK / (m * row_work / panels + 1) + 1, run_units, &s);
   }
   return s.failed ? status_out_of_memory() : exec_attend(exec);
+}
+
+Status gemm_panels(Exec *exec, const GemmPanels *g) {
+  return gemm_panels_joined(exec, 1, g);
 }

@@ -4,6 +4,8 @@
 #include <assert.h>
 
 #include "compute/gemm/gemm.h"
+#include "op/nn/fused.h"
+#include "op/nn/linear.h"
 #include "tensor/promote.h"
 
 static GemmMatrix matrix(const Tensor *t, int row_dim) {
@@ -412,35 +414,41 @@ static Status shape_linear(Call *call, TensorSpec *specs) {
   }
   return OK;
 }
-/* Rows without gaps by a matrix of rows without gaps, all of float32, and more than a few of either: in panels of the
- * weight, which are kept when it is seen again. */
-static bool linear_is_plain(const Call *call, int64_t count, int64_t rows, int64_t in, GemmMatrix x,
-                            const Tensor *out) {
-  const Tensor *weight = call_tensor(call, 1), *bias = call_tensor_or_null(call, 2);
-  return out->dtype == DTYPE_FLOAT32 && count > 4 && rows > 4 && in > 0 && x.col_stride == 1 &&
-         tensor_is_contiguous(weight) && !(weight->flags & TENSOR_UNUSUAL) &&
-         (!bias || (bias->ndim == 1 && bias->sizes[0] == rows && tensor_is_contiguous(bias))) &&
-         !gemm_is_to_be_attended(call->exec, DTYPE_FLOAT32, count, rows, in);
+Status linear_rows(const Tensor *input, GemmMatrix *x, Tensor **dense) {
+  assert(input->ndim);
+  *dense = NULL;
+  *x = (GemmMatrix){tensor_data(input), input->sizes[input->ndim - 1], 1};
+  if (input->ndim == 2) {
+    *x = matrix(input, 0);
+  } else if (!tensor_is_contiguous(input)) {
+    TRY(tensor_contiguous(input, dense));
+    x->data = tensor_data(*dense);
+  }
+  return OK;
 }
-static Status linear_by_panels(Call *call, int64_t count, int64_t rows, int64_t in, GemmMatrix x, void *out) {
-  const Tensor *weight = call_tensor(call, 1), *bias = call_tensor_or_null(call, 2);
+bool linear_is_by_panels(const Exec *exec, int64_t count, GemmMatrix x, const Tensor *weight, const Tensor *bias) {
+  if (weight->ndim != 2 || !fused_is_plain(weight) || !fused_is_vector(bias, weight->sizes[0])) return false;
+  int64_t rows = weight->sizes[0], in = weight->sizes[1];
+  return count > 4 && rows > 4 && in > 0 && x.col_stride == 1 &&
+         !gemm_is_to_be_attended(exec, DTYPE_FLOAT32, count, rows, in);
+}
+GemmPanels linear_panels(const Exec *exec, int64_t count, GemmMatrix x, const Tensor *weight, const Tensor *bias,
+                         void *out, PackedWeight **out_packed) {
+  int64_t rows = weight->sizes[0], in = weight->sizes[1];
   WeightLayout layout;
   gemm_panels_layout(rows, in, &layout);
-  PackedWeight *packed = packed_weight_take_settled(call->exec, weight, &layout);
-  GemmPanels product = {.m = count,
-                        .n = rows,
-                        .k = in,
-                        .a = x.data,
-                        .a_stride = x.row_stride,
-                        .weight = tensor_data(weight),
-                        .weight_stride = in,
-                        .panels = packed ? packed_weight_data(packed) : NULL,
-                        .bias = bias ? tensor_data(bias) : NULL,
-                        .c = out,
-                        .ldc = rows};
-  Status status = gemm_panels(call->exec, &product);
-  if (packed) packed_weight_give_back(packed);
-  return status;
+  PackedWeight *packed = *out_packed = packed_weight_take_settled(exec, weight, &layout);
+  return (GemmPanels){.m = count,
+                      .n = rows,
+                      .k = in,
+                      .a = x.data,
+                      .a_stride = x.row_stride,
+                      .weight = tensor_data(weight),
+                      .weight_stride = in,
+                      .panels = packed ? packed_weight_data(packed) : NULL,
+                      .bias = bias ? tensor_data(bias) : NULL,
+                      .c = out,
+                      .ldc = rows};
 }
 static Status kernel_linear(Call *call) {
   const Tensor *input = call_tensor(call, 0), *weight = call_tensor(call, 1), *bias = call_tensor_or_null(call, 2);
@@ -449,18 +457,16 @@ static Status kernel_linear(Call *call) {
   int64_t in = weight->sizes[weight->ndim - 1], rows = weight->ndim == 2 ? weight->sizes[0] : 1;
   int64_t count = in ? input->numel / in : (rows ? out->numel / rows : 0);
   GemmMatrix w = {tensor_data(weight), weight->strides[weight->ndim - 1], weight->ndim == 2 ? weight->strides[0] : 0};
-  GemmMatrix x = {tensor_data(input), in, 1};
-  if (input->ndim == 2) {
-    x = matrix(input, 0);
-  } else if (!tensor_is_contiguous(input)) {
-    TRY(tensor_contiguous(input, &dense));
-    x.data = tensor_data(dense);
-  }
+  GemmMatrix x;
+  TRY(linear_rows(input, &x, &dense));
   TRY_GOTO(tensor_is_contiguous(out) ? (target = tensor_retain(out), OK)
                                      : tensor_empty((DType)out->dtype, out->ndim, out->sizes, &target),
            done);
-  if (linear_is_plain(call, count, rows, in, x, target)) {
-    status = linear_by_panels(call, count, rows, in, x, tensor_data(target));
+  if (linear_is_by_panels(call->exec, count, x, weight, bias)) {
+    PackedWeight *packed;
+    GemmPanels product = linear_panels(call->exec, count, x, weight, bias, tensor_data(target), &packed);
+    status = gemm_panels(call->exec, &product);
+    if (packed) packed_weight_give_back(packed);
   } else {
     if (bias) TRY_GOTO(tensor_copy(target, bias, call->exec->threads), done);
     status = gemm(call->exec, (DType)out->dtype, count, rows, in, 1, x, w, tensor_data(target), rows, bias != NULL);

@@ -1,0 +1,15 @@
+/* The product of a linear layer by panels of its weight (matmul.c), for the operators that do it: aten::linear and
+ * wick::linears (linears.c). */
+#pragma once
+
+#include "compute/gemm/gemm.h"
+
+/* The rows of an input that has dimensions. *dense: a copy that they are in, for the caller to release; or NULL. */
+Status linear_rows(const Tensor *input, GemmMatrix *x, Tensor **dense) MUST_CHECK;
+/* Whether `count` rows, of float32 if the weight is, are multiplied in panels: rows without gaps by a plain weight of
+ * float32 (and a bias that is NULL or plain), more than a few of either. */
+bool linear_is_by_panels(const Exec *exec, int64_t count, GemmMatrix x, const Tensor *weight, const Tensor *bias);
+/* That product; to `out`, row after row. *out_packed: the weight's panels, to be given back when it is done; or NULL:
+ * they are not kept. */
+GemmPanels linear_panels(const Exec *exec, int64_t count, GemmMatrix x, const Tensor *weight, const Tensor *bias,
+                         void *out, PackedWeight **out_packed);

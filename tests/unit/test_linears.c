@@ -1,0 +1,188 @@
+/* Joined linear layers against the layers one by one: the same bits, sizes, strides, errors and gradients. */
+#include "checks.h"
+#include "outcome.h"
+#include "random_numbers.h"
+
+static Exec exec;
+
+static int setup(void **state) {
+  (void)state;
+  exec_init(&exec, &api_services);
+  return 0;
+}
+
+static Tensor *numbers(int ndim, const int64_t *sizes) {
+  Tensor *t;
+  check(tensor_empty(DTYPE_FLOAT32, ndim, sizes, &t));
+  float *p = tensor_data(t);
+  for (int64_t i = 0; i < t->numel; i++) p[i] = (float)pick(-1000, 1000) * 0.0037f;
+  return t;
+}
+
+enum { LAYERS = 3, INPUTS = 2 * LAYERS + 1 };
+typedef struct Case {
+  IValue inputs[INPUTS], got[LAYERS], expected[LAYERS];
+} Case;
+
+static void run_joined(Case *c) {
+  static OpRef linears = OP_REF("wick::linears", "");
+  check(op_call(&exec, &linears, INPUTS, c->inputs, LAYERS, c->got));
+}
+static void run_apart(Case *c) {
+  static OpRef linear = OP_REF("aten::linear", "");
+  for (int i = 0; i < LAYERS; i++)
+    check(op_call(&exec, &linear, 3, (IValue[]){c->inputs[0], c->inputs[2 * i + 1], c->inputs[2 * i + 2]}, 1,
+                  &c->expected[i]));
+}
+static void compare(const Case *c) {
+  for (int i = 0; i < LAYERS; i++) {
+    const Tensor *got = c->got[i].tensor, *expected = c->expected[i].tensor;
+    assert_true(tensor_same_sizes(got, expected) && got->dtype == expected->dtype);
+    assert_memory_equal(got->strides, expected->strides, expected->ndim * sizeof *expected->strides);
+    assert_memory_equal(tensor_data(got), tensor_data(expected), (size_t)expected->numel * sizeof(float));
+    for (int j = 0; j < i; j++) assert_ptr_not_equal(got->storage, c->got[j].tensor->storage);
+  }
+}
+static void release_results(Case *c) {
+  for (int i = 0; i < LAYERS; i++) ivalue_release(c->got[i]), ivalue_release(c->expected[i]);
+}
+static void release_inputs(Case *c) {
+  for (int i = 0; i < INPUTS; i++) ivalue_release(c->inputs[i]);
+}
+
+/* Layers of `outputs`, every other with a bias, by rows of `width`. */
+static void make_layers(Case *c, int64_t width, const int64_t *outputs) {
+  for (int i = 0; i < LAYERS; i++) {
+    c->inputs[2 * i + 1] = ivalue_tensor(numbers(2, SIZES(outputs[i], width)));
+    c->inputs[2 * i + 2] = i % 2 ? IVALUE_NONE : ivalue_tensor(numbers(1, SIZES(outputs[i])));
+  }
+}
+
+/* Weights that are passing values, those that are kept (from the second time on), and any number of threads. */
+static void test_the_same_bits(void **state) {
+  (void)state;
+  static const int64_t rows[] = {1, 4, 5, 37, 240, 241, 700}, widths[] = {1, 17, 390};
+  static const int64_t outputs[][LAYERS] = {{64, 64, 64}, {5, 130, 65}, {3, 70, 1}, {256, 7, 256}};
+  for (size_t m = 0; m < sizeof rows / sizeof *rows; m++)
+    for (size_t k = 0; k < sizeof widths / sizeof *widths; k++)
+      for (size_t n = 0; n < sizeof outputs / sizeof *outputs; n++) {
+        Case c = {.inputs = {ivalue_tensor(numbers(2, SIZES(rows[m], widths[k])))}};
+        make_layers(&c, widths[k], outputs[n]);
+        for (int time = 0; time < 4; time++) {
+          exec.threads = 1;
+          if (time % 2) run_apart(&c);
+          exec.threads = time;
+          run_joined(&c);
+          exec.threads = 1;
+          if (time % 2 == 0) run_apart(&c);
+          compare(&c);
+          release_results(&c);
+        }
+        release_inputs(&c);
+      }
+}
+
+static void test_inputs_that_lie_otherwise(void **state) {
+  (void)state;
+  Tensor *wide = numbers(3, SIZES(6, 9, 20)), *views[4];
+  check(tensor_transpose(wide, 0, 1, &views[0]));
+  check(tensor_transpose(wide, 1, 2, &views[1]));
+  check(tensor_select(wide, 1, 4, &views[2]));
+  check(tensor_select(views[1], 0, 3, &views[3]));
+  for (int i = 0; i < 4; i++) {
+    Case c = {.inputs = {ivalue_tensor(views[i])}};
+    make_layers(&c, views[i]->sizes[views[i]->ndim - 1], (const int64_t[]){8, 70, 33});
+    for (exec.threads = 1; exec.threads < 3; exec.threads++) {
+      run_joined(&c);
+      run_apart(&c);
+      compare(&c);
+      release_results(&c);
+    }
+    release_inputs(&c);
+  }
+  exec.threads = 1;
+  tensor_release(wide);
+}
+
+/* Whatever does not fit is what aten::linear says of the first layer that has it. */
+static void test_errors(void **state) {
+  (void)state;
+  static OpRef linears = OP_REF("wick::linears", "");
+  const struct {
+    int ndim, bias;
+    int64_t sizes[2];
+    const char *error;
+  } cases[] = {{2, 0, {9, 7}, "mat1 and mat2 shapes cannot be multiplied (12x8 and 7x9)"},
+               {2, 5, {9, 8}, "expanded size of the tensor (9) must match the existing size (5)"},
+               {3, 0, {3, 8}, "weight must be a matrix or a vector"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    Case c = {.inputs = {ivalue_tensor(numbers(2, SIZES(12, 8)))}};
+    make_layers(&c, 8, (const int64_t[]){16, 9, 6});
+    ivalue_release(c.inputs[3]);
+    ivalue_release(c.inputs[5]);
+    c.inputs[3] = ivalue_tensor(numbers(cases[i].ndim, SIZES(cases[i].sizes[0], cases[i].sizes[1], 1)));
+    if (cases[i].bias) c.inputs[4] = ivalue_tensor(numbers(1, SIZES(cases[i].bias)));
+    c.inputs[5] = ivalue_tensor(numbers(2, SIZES(6, 99))); /* wrong, too, but later */
+    check_error(op_call(&exec, &linears, INPUTS, c.inputs, LAYERS, c.got), cases[i].error);
+    for (int k = 0; k < LAYERS; k++) ivalue_release(c.got[k]);
+    release_inputs(&c);
+  }
+  IValue few[] = {IVALUE_NONE, IVALUE_NONE}, out[2];
+  check_error(op_call(&exec, &linears, 2, few, 2, out), "for each result a weight and a bias");
+}
+
+/* While gradients are recorded, each result leads to its own layer. */
+static void test_gradients(void **state) {
+  (void)state;
+  Case c = {.inputs = {ivalue_tensor(numbers(2, SIZES(12, 8)))}};
+  Tensor *gradients[2];
+  make_layers(&c, 8, (const int64_t[]){16, 9, 6});
+  Tensor *weight = c.inputs[3].tensor;
+  weight->flags |= TENSOR_REQUIRES_GRAD;
+  for (int is_joined = 0; is_joined < 2; is_joined++) {
+    exec.grad_enabled = true;
+    IValue *results = is_joined ? c.got : c.expected;
+    if (is_joined)
+      run_joined(&c);
+    else
+      run_apart(&c);
+    for (int i = 0; i < LAYERS; i++) assert_int_equal(tensor_records(results[i].tensor), i == 1);
+    exec.grad_enabled = false;
+    check(backward_of_sum(&exec, results[1]));
+    check(tensor_to_dtype(gradient_of(weight), DTYPE_FLOAT64, &gradients[is_joined])); /* a copy: they add up */
+  }
+  for (int64_t i = 0; i < weight->numel; i++)
+    assert_true(((double *)tensor_data(gradients[1]))[i] == 2 * ((double *)tensor_data(gradients[0]))[i]);
+  compare(&c);
+  tensor_release(gradients[0]), tensor_release(gradients[1]);
+  release_results(&c);
+  release_inputs(&c);
+}
+
+static void test_other_dtypes(void **state) {
+  (void)state;
+  Case c = {.inputs = {ivalue_tensor(numbers(2, SIZES(12, 8)))}};
+  make_layers(&c, 8, (const int64_t[]){16, 9, 6});
+  for (int i = 0; i < INPUTS; i++) {
+    Tensor *wide;
+    if (c.inputs[i].tag != TAG_TENSOR) continue;
+    check(tensor_to_dtype(c.inputs[i].tensor, DTYPE_FLOAT64, &wide));
+    ivalue_release(c.inputs[i]);
+    c.inputs[i] = ivalue_tensor(wide);
+  }
+  run_joined(&c);
+  run_apart(&c);
+  for (int i = 0; i < LAYERS; i++) assert_int_equal(c.got[i].tensor->dtype, DTYPE_FLOAT64);
+  compare(&c);
+  release_results(&c);
+  release_inputs(&c);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_the_same_bits), cmocka_unit_test(test_inputs_that_lie_otherwise),
+      cmocka_unit_test(test_errors),        cmocka_unit_test(test_gradients),
+      cmocka_unit_test(test_other_dtypes),
+  };
+  return cmocka_run_group_tests(tests, setup, NULL);
+}
