@@ -343,6 +343,11 @@ def f(x, buffer):
     z = x * buffer
     return z + buffer * x.detach()
 '''),
+    ('layers_of_one_input', (t(6, 5), t(7, 5), t(8, 5), t(8)), '''
+def f(x, v, w, b):
+    first = torch.nn.functional.linear(x, v)
+    return torch.nn.functional.linear(x, w, b).tanh() * first.sum()
+'''),
 ]
 
 if __name__ == '__main__':
