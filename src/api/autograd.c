@@ -55,6 +55,7 @@ wick_status wick_tensor_set_grad(const wick_value *tensor, const wick_value *gra
   Tensor *old = meta->grad;
   meta->grad = g ? tensor_retain(g) : NULL;
   tensor_release(old);
+  autograd_settle(t);
   return api_status(OK, error);
 }
 

@@ -393,9 +393,11 @@ static Status apply_formula_or_fail(Run *run, GradNode *node, Tensor *const *gra
 static Status show_gradients(Run *run, Task *task) {
   for (uint32_t i = 0; i < task->node->output_count; i++) {
     if (task->grads[i]) TRY(gradoutput_run_hooks(&task->node->outputs[i], &task->grads[i]));
-    Tensor *t = task->node->outputs[i].retains;
-    if (t && task->grads[i] && !run->grad_only)
-      TRY(autograd_accumulate(run->exec, t, task->grads[i], run->options.create_graph));
+    Tensor *t = task->grads[i] && !run->grad_only ? gradoutput_retains(&task->node->outputs[i]) : NULL;
+    if (!t) continue;
+    Status status = autograd_accumulate(run->exec, t, task->grads[i], run->options.create_graph);
+    tensor_release(t);
+    TRY(status);
   }
   return OK;
 }
@@ -415,15 +417,21 @@ static bool leads_on(Run *run, const GradNode *node) {
   return false;
 }
 
+static Status add_to_leaf(Run *run, Task *task) {
+  Tensor *leaf;
+  TRY(autograd_leaf(task->node, &leaf));
+  if (!leaf) return OK;
+  Status status = autograd_run_hooks(leaf, &task->grads[0]);
+  if (!status) status = autograd_accumulate(run->exec, leaf, task->grads[0], run->options.create_graph);
+  tensor_release(leaf);
+  return status;
+}
+
 static Status run_task(Run *run, Task *task) {
   GradNode *node = task->node;
   TRY(show_gradients(run, task));
   if (run->grad_only) capture(run, task);
-  if (node->kind == GRAD_ACCUMULATE) {
-    if (run->grad_only || !task->grads[0]) return OK;
-    TRY(autograd_run_hooks(node->leaf, &task->grads[0]));
-    return autograd_accumulate(run->exec, node->leaf, task->grads[0], run->options.create_graph);
-  }
+  if (node->kind == GRAD_ACCUMULATE) return run->grad_only || !task->grads[0] ? OK : add_to_leaf(run, task);
   if (!leads_on(run, node)) return OK;
   Tensor **out = mem_calloc(node->edge_count + 1u, sizeof *out);
   if (!out) return status_out_of_memory();

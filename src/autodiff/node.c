@@ -97,8 +97,7 @@ static bool drop_reference(GradNode *node) {
   if (node->kind != GRAD_ACCUMULATE) return ref_release(&node->refs);
   lock_take(&leaf_lock);
   bool last = ref_release(&node->refs);
-  if (last && node->leaf && node->leaf->autograd && node->leaf->autograd->accumulator == node)
-    node->leaf->autograd->accumulator = NULL;
+  if (last && node->leaf) node->leaf->autograd->accumulator = NULL;
   lock_drop(&leaf_lock);
   return last;
 }
@@ -140,7 +139,7 @@ static void free_node(GradNode *node, GradNode **dead) {
   foreign_gradient_free(node->foreign);
   push_dead(dead, node->inner);
   graph_program_release(node->program);
-  tensor_release(node->leaf);
+  if (node->holds_leaf) tensor_release(node->leaf);
   geometry_dispose(&node->base);
   geometry_dispose(&node->view);
   mem_free(node->saved);
@@ -182,14 +181,26 @@ void gradedge_release(GradEdge edge) {
 
 /* ---- the autograd data of tensors ---- */
 
-static void meta_free(AutogradMeta *meta) {
-  drop_hooks(&meta->hooks);
-  if (meta->retains_grad && meta->history.node) {
+/* Gives up the history, which the caller has to release. */
+static GradEdge take_history(AutogradMeta *meta) {
+  GradEdge edge = meta->history;
+  if (meta->retains_grad && edge.node) {
     lock_take(&leaf_lock);
-    meta->history.node->outputs[meta->history.output].retains = NULL;
+    edge.node->outputs[edge.output].retains = NULL;
     lock_drop(&leaf_lock);
   }
-  gradnode_release(meta->history.node);
+  meta->history = (GradEdge){0};
+  return edge;
+}
+
+static void meta_free(AutogradMeta *meta) {
+  drop_hooks(&meta->hooks);
+  if (meta->accumulator) {
+    lock_take(&leaf_lock);
+    if (meta->accumulator) meta->accumulator->leaf = NULL;
+    lock_drop(&leaf_lock);
+  }
+  gradedge_release(take_history(meta));
   tensor_release(meta->grad);
   tensor_release(meta->head.base);
   mem_free(meta);
@@ -212,6 +223,66 @@ Status autograd_meta(Tensor *t, AutogradMeta **out) {
   return OK;
 }
 
+/* Under leaf_lock. True: the accumulator's reference to t is now the caller's to release. */
+static bool settle(Tensor *t, const AutogradMeta *meta) {
+  GradNode *node = meta->accumulator;
+  if (!node) return false;
+  bool held = node->holds_leaf, grad_leads_on = meta->grad && meta->grad->flags & TENSOR_RECORDS;
+  node->leaf_moved = meta->history.node;
+  node->holds_leaf = !node->leaf_moved && !meta->head.base && !grad_leads_on;
+  if (node->holds_leaf && !held) tensor_retain(t);
+  return held && !node->holds_leaf;
+}
+
+void autograd_settle(Tensor *t) {
+  if (!t->autograd->accumulator) return;
+  lock_take(&leaf_lock);
+  bool releases = settle(t, t->autograd);
+  lock_drop(&leaf_lock);
+  if (releases) tensor_release(t);
+}
+
+void autograd_detach(Tensor *t) {
+  AutogradMeta *meta = t->autograd;
+  t->flags &= ~(uint32_t)(TENSOR_RECORDS | TENSOR_VIEW);
+  if (!meta) return;
+  GradEdge history = take_history(meta);
+  Tensor *base = meta->head.base;
+  meta->head.base = NULL;
+  meta->retains_grad = false;
+  autograd_settle(t);
+  gradedge_release(history);
+  tensor_release(base);
+}
+
+/* Under leaf_lock: a reference to what is only borrowed; NULL when it is gone, or about to. */
+static Tensor *live(Tensor *borrowed) {
+  return borrowed && ref_retain_live(&borrowed->refs) ? borrowed : NULL;
+}
+
+Status autograd_leaf(GradNode *accumulator, Tensor **out) {
+  lock_take(&leaf_lock);
+  bool moved = accumulator->leaf_moved;
+  Tensor *leaf = moved ? NULL : live(accumulator->leaf);
+  lock_drop(&leaf_lock);
+  *out = NULL;
+  if (moved) return status_new(ERROR_RUNTIME, "leaf variable has been moved into the graph interior");
+  if (leaf && !(leaf->flags & TENSOR_REQUIRES_GRAD)) {
+    tensor_release(leaf);
+    leaf = NULL;
+  }
+  *out = leaf;
+  return OK;
+}
+
+Tensor *gradoutput_retains(const GradOutput *output) {
+  if (!output->retains) return NULL;
+  lock_take(&leaf_lock);
+  Tensor *t = live(output->retains);
+  lock_drop(&leaf_lock);
+  return t;
+}
+
 Status autograd_set_history(Tensor *t, GradEdge edge) {
   AutogradMeta *meta;
   Status status = autograd_meta(t, &meta);
@@ -219,42 +290,48 @@ Status autograd_set_history(Tensor *t, GradEdge edge) {
     gradedge_release(edge);
     return status;
   }
-  GradEdge old = meta->history;
+  GradEdge old = take_history(meta);
   if (meta->retains_grad) {
     lock_take(&leaf_lock);
-    if (old.node) old.node->outputs[old.output].retains = NULL;
     edge.node->outputs[edge.output].retains = t;
     lock_drop(&leaf_lock);
   }
   meta->history = edge;
   gradedge_release(old);
+  autograd_settle(t);
   meta->head.version = tensor_version(t);
   t->flags = (t->flags & ~(uint32_t)TENSOR_REQUIRES_GRAD) | TENSOR_HAS_GRAD_FN;
   return OK;
 }
 
+/* The tensor's accumulator, owned: the one it has, else `made`, which it then has. NULL: neither. */
+static GradNode *share_accumulator(Tensor *t, GradNode *made) {
+  AutogradMeta *meta = t->autograd;
+  lock_take(&leaf_lock);
+  GradNode *shared = gradnode_retain(meta->accumulator ? meta->accumulator : made);
+  if (shared && shared == made) {
+    made->leaf = t;
+    meta->accumulator = made;
+  }
+  bool releases = settle(t, meta);
+  lock_drop(&leaf_lock);
+  if (releases) tensor_release(t);
+  return shared;
+}
+
 static Status accumulator_of(Tensor *t, GradNode **out) {
   AutogradMeta *meta;
   TRY(autograd_meta(t, &meta));
+  *out = share_accumulator(t, NULL);
+  if (*out) return OK;
   GradNode *made;
   TRY(gradnode_new(GRAD_ACCUMULATE, 1, 0, &made));
-  Status status = look_of(t, &made->outputs[0].look);
+  made->sequence = 0; /* after everything that leads to it */
   made->outputs[0].differentiable = true;
-  if (status) {
-    gradnode_release(made);
-    return status;
-  }
-  lock_take(&leaf_lock);
-  GradNode *found = gradnode_retain(meta->accumulator);
-  if (!found) {
-    made->leaf = tensor_retain(t);
-    made->sequence = 0; /* after everything that leads to it */
-    meta->accumulator = made;
-  }
-  lock_drop(&leaf_lock);
-  if (found) gradnode_release(made);
-  *out = found ? found : made;
-  return OK;
+  Status status = look_of(t, &made->outputs[0].look);
+  if (!status) *out = share_accumulator(t, made);
+  gradnode_release(made);
+  return status;
 }
 
 Status autograd_refresh(Tensor *t) { /* of a leaf, which other threads may use now, only flags are read */
@@ -317,6 +394,7 @@ Status autograd_note_view(Tensor *t, Tensor *of) {
   meta->head.base = tensor_retain(of->autograd && of->autograd->head.base ? of->autograd->head.base : of);
   meta->head.version = tensor_version(t);
   t->flags |= TENSOR_VIEW;
+  autograd_settle(t);
   return OK;
 }
 
@@ -348,6 +426,7 @@ Status autograd_accumulate(Exec *exec, Tensor *leaf, Tensor *grad, bool keep_his
     if (old) status = gradient_sum(exec, old, grad, &sum);
     if (!status) meta->grad = old ? sum.tensor : tensor_retain(grad);
     if (!status) tensor_release(old);
+    if (!status) autograd_settle(leaf);
     return status;
   }
   lock_take(&leaf_lock);
@@ -376,10 +455,6 @@ Status saved_tensor(Tensor *t, bool checked, SavedTensor *out) {
   *out = (SavedTensor){.checked = checked};
   if (!tensor_is_defined(t)) return OK;
   out->version = tensor_version(t);
-  if (t->flags & TENSOR_REQUIRES_GRAD) {
-    out->tensor = tensor_retain(t);
-    return OK;
-  }
   TRY(tensor_alias(t, &out->tensor));
   Status status = autograd_edge(t, &out->history);
   if (status) {

@@ -2,7 +2,8 @@
  *
  * A node's edges lead to nodes made earlier (a smaller sequence), so walking by falling sequence meets every node after
  * all that lead to it. Nothing a node keeps refers to the tensors it made: results are saved as aliases without
- * history. */
+ * history. Accumulators alone refer to tensors that have autograd data, which may lead back to them: such a tensor they
+ * only borrow. So nothing here keeps itself alive. */
 #pragma once
 
 #include "autodiff/gradient_formula.h"
@@ -35,11 +36,11 @@ typedef struct GradEdgeSlot {
 typedef struct GradOutput {
   Look look;
   bool differentiable;
-  GradHooks hooks; /* of the tensor it became, in order of registration */
-  Tensor *retains; /* borrowed: the tensor that asked to retain its gradient, which clears this when it dies */
+  GradHooks hooks;           /* of the tensor it became, in order of registration */
+  _Atomic(Tensor *) retains; /* borrowed: who asked to retain its gradient, and clears this when it dies */
 } GradOutput;
 
-/* A tensor kept for the gradient: an alias without history and the edge that was its history, or a leaf itself. */
+/* A tensor kept for the gradient: an alias without history, and the edge where its gradient went. */
 typedef struct SavedTensor {
   Tensor *tensor; /* NULL: undefined or None */
   GradEdge history;
@@ -90,7 +91,9 @@ struct GradNode {
   uint32_t statements;
   SavedValue *saved;               /* by argument of the schema */
   SavedTensor *results;            /* by output */
-  Tensor *leaf;                    /* GRAD_ACCUMULATE */
+  Tensor *leaf;                    /* GRAD_ACCUMULATE; NULL: it was borrowed and is gone */
+  bool holds_leaf;                 /* else borrows it: autograd_settle */
+  bool leaf_moved;                 /* it has, or had when it went, a history of its own */
   struct GraphProgram *program;    /* GRAD_GRAPH; what is saved are its captures */
   struct ForeignGradient *foreign; /* GRAD_FOREIGN */
   GradNode *inner; /* GRAD_COPY_SLICES: the operator on the view; edge 0 is the base's, edge i the inner's i - 1 */
@@ -101,8 +104,8 @@ struct AutogradMeta {
   AutogradBase head; /* first */
   GradEdge history;  /* owned; node NULL: a leaf */
   Tensor *grad;
-  GradNode *accumulator; /* borrowed: it holds the tensor */
-  GradHooks hooks;       /* of a leaf, in order of registration */
+  _Atomic(GradNode *) accumulator; /* borrowed: it refers to the tensor, and clears this when it goes */
+  GradHooks hooks;                 /* of a leaf, in order of registration */
   bool retains_grad;
 };
 
@@ -125,6 +128,16 @@ static inline uint32_t tensor_version(const Tensor *t) {
 Status autograd_meta(Tensor *t, AutogradMeta **out) MUST_CHECK;
 /* Gives t a history (taken over, also on failure). */
 Status autograd_set_history(Tensor *t, GradEdge edge) MUST_CHECK;
+/* To be called after t's history, base or .grad changed: its accumulator holds t while none of these can lead back to
+ * it, else borrows it. */
+void autograd_settle(Tensor *t);
+/* Cuts t from its history, and from the tensor that it shows. */
+void autograd_detach(Tensor *t);
+/* The leaf of an accumulator, owned; NULL when it is gone or asks for no gradient any more. An error when it became the
+ * result of a recorded call. */
+Status autograd_leaf(GradNode *accumulator, Tensor **out) MUST_CHECK;
+/* The tensor that retains the gradient of this output, owned; NULL when there is none. */
+Tensor *gradoutput_retains(const GradOutput *output);
 /* A view whose base was written to gets its history anew. Who makes a node calls it first for what the node's edges
  * lead to, whose nodes must be the older ones. */
 Status autograd_refresh(Tensor *t) MUST_CHECK;

@@ -1,4 +1,4 @@
-/* Rows of the operators that ask the engine: backward, grad, retain_grad, a tensor's .grad. */
+/* Rows of the operators that ask the engine: backward, grad, retain_grad, a tensor's .grad; and detach_. */
 #include "autodiff/autodiff.h"
 
 static Status read_options(const Call *c, uint32_t first, BackwardOptions *out) {
@@ -101,6 +101,13 @@ static Status kernel_tensor_grad(Call *c) {
   return OK;
 }
 
+static Status kernel_detach_(Call *c) {
+  Tensor *self = call_tensor(c, 0);
+  autograd_detach(self);
+  call_set_tensor(c, 0, tensor_retain(self));
+  return OK;
+}
+
 enum { ENGINE = OP_ACCEPT_ANY | OP_NOT_DIFFERENTIABLE };
 
 static const OpRow rows[] = {
@@ -119,8 +126,11 @@ static const OpRow rows[] = {
      .flags = ENGINE | OP_SIDE_EFFECTS},
     {.schema = "aten::retain_grad(Tensor(a!) self) -> ()",
      .kernel = kernel_retain_grad,
-     .flags = ENGINE | OP_SIDE_EFFECTS},
+     .flags = ENGINE | OP_SIDE_EFFECTS | OP_WRITES_NO_DATA},
     {.schema = "aten::retains_grad(Tensor self) -> bool", .kernel = kernel_retains_grad, .flags = ENGINE},
     {.schema = "prim::grad(Tensor a) -> Tensor(*)", .kernel = kernel_tensor_grad, .flags = ENGINE},
+    {.schema = "aten::detach_(Tensor(a!) self) -> Tensor(a!)",
+     .kernel = kernel_detach_,
+     .flags = ENGINE | OP_WRITES_NO_DATA},
 };
 OP_TABLE(op_table_autograd, rows);

@@ -60,6 +60,14 @@ static inline void ref_retain(RefCount *r) {
   assert(before > 0);
   (void)before;
 }
+/* Of what is only borrowed, which stays in memory meanwhile. false: the last reference went, it is being freed. */
+static inline bool ref_retain_live(RefCount *r) {
+  int32_t count = atomic_load_explicit(&r->count, memory_order_relaxed);
+  while (count > 0)
+    if (atomic_compare_exchange_weak_explicit(&r->count, &count, count + 1, memory_order_relaxed, memory_order_relaxed))
+      return true;
+  return false;
+}
 /* true when this was the last reference: the caller frees. */
 static inline bool ref_release(RefCount *r) {
   int32_t before = atomic_fetch_sub_explicit(&r->count, 1, memory_order_acq_rel);

@@ -358,7 +358,7 @@ done:
 
 /* A row that says itself what it writes. */
 Status call_run_writer(Call *call, const CallPlan *plan, const Device *place) {
-  uint64_t writes = plan->writes;
+  uint64_t writes = call->op->flags & OP_WRITES_NO_DATA ? 0 : plan->writes;
   for (uint64_t left = writes; left; left &= left - 1) {
     uint32_t i = (uint32_t)__builtin_ctzll(left);
     if (i >= call->input_count || call->inputs[i].tag != TAG_TENSOR) continue;

@@ -39,7 +39,8 @@ enum OpFlags {
   OP_EVAL_IDENTITY = 1u << 23,   /* where its argument `train` is false it gives its first argument */
   OP_CONJUGATE = 1u << 24,       /* of real tensors it gives its first argument */
   OP_ELEMENT = 1u << 25,         /* the number that a tensor of one element holds */
-  OP_WRITES_EXPANDED = 1u << 26  /* `name_` writes what it changes to a self that shows an element several times too */
+  OP_WRITES_EXPANDED = 1u << 26, /* `name_` writes what it changes to a self that shows an element several times too */
+  OP_WRITES_NO_DATA = 1u << 28   /* what it writes of a tensor is what gradients know of it, no elements */
 };
 
 /* Computes the look of every tensor output from the arguments (sizes and dtypes only, never data): specs[i] is the i-th

@@ -282,7 +282,7 @@ static const OpRow rows[] = {
     MEASURE("aten::cudnn_is_acceptable(Tensor self) -> bool", kernel_false),
     {.schema = "aten::requires_grad_(Tensor(a!) self, bool requires_grad=True) -> Tensor(a!)",
      .kernel = kernel_requires_grad_,
-     .flags = OP_ACCEPT_ANY | OP_NOT_DIFFERENTIABLE},
+     .flags = OP_ACCEPT_ANY | OP_NOT_DIFFERENTIABLE | OP_WRITES_NO_DATA},
     ASK("prim::data(Tensor(a) a) -> Tensor(a)", kernel_data),
     {.schema = "aten::data(Tensor self) -> Tensor",
      .kernel = kernel_data,

@@ -518,16 +518,6 @@ static Status kernel_narrow_row_major(Call *c) {
   return status;
 }
 
-/* Cuts the tensor from its history, in place. */
-static Status kernel_detach_(Call *c) {
-  Tensor *self = call_tensor(c, 0);
-  if (self->autograd) ((AutogradBase *)self->autograd)->free(self->autograd);
-  self->autograd = NULL;
-  self->flags &= ~(uint32_t)(TENSOR_RECORDS | TENSOR_VIEW);
-  call_set_tensor(c, 0, tensor_retain(self));
-  return OK;
-}
-
 #define SHOWS(name)       \
   .with = &(const View) { \
     view_##name           \
@@ -682,8 +672,5 @@ static const OpRow rows[] = {
      .kernel = kernel_view_copy,
      SHOWS(alias),
      .flags = OP_VIEW | OP_OUT | OP_NOT_DIFFERENTIABLE},
-    {.schema = "aten::detach_(Tensor(a!) self) -> Tensor(a!)",
-     .kernel = kernel_detach_,
-     .flags = OP_VIEW | OP_ACCEPT_ANY | OP_NOT_DIFFERENTIABLE},
 };
 OP_TABLE(op_table_view, rows);
