@@ -135,6 +135,12 @@ __attribute__((constructor)) static void watch_forks(void) {
   fork_watch(FORK_PLANS, &forks);
 }
 
+void queue_begin(void) {
+  pthread_mutex_lock(&lock);
+  if (!atomic_load(&cancelled)) start_thread();
+  pthread_mutex_unlock(&lock);
+}
+
 bool queue_add(Job *job) {
   pthread_mutex_lock(&lock);
   bool started = !atomic_load(&cancelled) && start_thread();

@@ -15,6 +15,8 @@ typedef struct Job {
   void (*let_go)(struct Job *job);
 } Job;
 
+/* Starts the thread, for a job that is going to come. */
+void queue_begin(void);
 /* false: no thread could be started; the job is not queued. A job that waits already stays where it is. */
 bool queue_add(Job *job);
 /* Takes a waiting job out; afterwards the queue does not know it. Not for one that runs: it holds what it works on. */

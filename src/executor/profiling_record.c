@@ -5,13 +5,27 @@
 
 #include "base/fork.h"
 #include "base/hostile.h"
+#include "pass/motion/attribute_writes.h"
 #include "type/tensor_type.h"
 
-enum { MAX_IDLE_RUNS = CACHE_ENTRIES(4) };
+enum {
+  MAX_IDLE_RUNS = CACHE_ENTRIES(4),
+  MAX_WRITES = 64, /* of tensors to attributes in a graph: of those beyond nothing is told */
+  MAX_STATES = 4 * MAX_WRITES
+};
+
+/* An attribute that the graph reads and writes: slots of a tensor read and of one written. What a run writes, the next
+ * one reads. */
+typedef struct State {
+  uint32_t read, written;
+} State;
 
 struct ProfilingRecord {
   pthread_mutex_t lock; /* of everything below */
   uint32_t slot_count;
+  uint32_t state_count;
+  bool awaits_state; /* of a run that wrote something else than it read */
+  State states[MAX_STATES];
   _Atomic uint32_t needed, returned;
   ProfileRun *merged;
   ProfileRun *idle[MAX_IDLE_RUNS]; /* for the next runs */
@@ -59,6 +73,78 @@ uint32_t instrument_graph(Graph *graph) {
   return slots;
 }
 
+/* ---- state ---- */
+
+typedef struct Write {
+  const ClassAttribute *attribute;
+  uint32_t slot;
+} Write;
+typedef struct StateSearch {
+  ProfilingRecord *record;
+  Write writes[MAX_WRITES];
+  uint32_t count;
+} StateSearch;
+
+static const ClassAttribute *attribute_at(const Node *node, Symbol kind) {
+  const ClassType *class_type;
+  uint32_t slot;
+  return node->kind == kind ? attribute_of_node(node, &class_type, &slot) : NULL;
+}
+
+static void find_writes(StateSearch *s, const Block *block) {
+  BLOCK_EACH(node, block) {
+    const ClassAttribute *attribute = attribute_at(node, SYM_prim_SetAttr);
+    const Node *profile = attribute ? node_input(node, 1)->node : NULL;
+    if (profile && profile->kind == SYM_prim_profile && s->count < MAX_WRITES)
+      s->writes[s->count++] = (Write){attribute, (uint32_t)node_int(profile, SYM_attr_index)};
+    for (uint32_t i = 0; i < node->block_count; i++) find_writes(s, node->blocks[i]);
+  }
+}
+
+static void find_states_of(StateSearch *s, const ClassAttribute *attribute, const Value *read) {
+  ProfilingRecord *record = s->record;
+  for (size_t i = 0; i < read->uses.length; i++) {
+    const Node *profile = read->uses.data[i].user;
+    for (uint32_t k = 0; k < s->count && profile->kind == SYM_prim_profile; k++)
+      if (s->writes[k].attribute == attribute && record->state_count < MAX_STATES)
+        record->states[record->state_count++] = (State){(uint32_t)node_int(profile, SYM_attr_index), s->writes[k].slot};
+  }
+}
+
+static void find_states(StateSearch *s, const Block *block) {
+  BLOCK_EACH(node, block) {
+    const ClassAttribute *attribute = attribute_at(node, SYM_prim_GetAttr);
+    if (attribute) find_states_of(s, attribute, node_output(node, 0));
+    for (uint32_t i = 0; i < node->block_count; i++) find_states(s, node->blocks[i]);
+  }
+}
+
+static bool slots_differ(const ProfileSlot *a, const ProfileSlot *b) {
+  if (a->seen != b->seen || a->seen != PROFILE_DEFINED) return a->seen != b->seen;
+  size_t bytes = (size_t)(a->ndim > 0 ? a->ndim : 0) * sizeof *a->sizes;
+  return a->dtype != b->dtype || a->ndim != b->ndim || a->grad != b->grad || !device_equal(a->device, b->device) ||
+         memcmp(a->sizes, b->sizes, bytes) || memcmp(a->strides, b->strides, bytes);
+}
+
+static bool changes_state(const ProfilingRecord *record, const ProfileRun *run) {
+  for (uint32_t i = 0; i < record->state_count; i++) {
+    const ProfileSlot *read = &run->slots[record->states[i].read], *written = &run->slots[record->states[i].written];
+    if (read->seen && written->seen && slots_differ(read, written)) return true;
+  }
+  return false;
+}
+
+bool profiling_record_await_state(ProfilingRecord *record, const ProfileRun *run) {
+  lock_take(&record->lock);
+  bool begins = run && !record->awaits_state && !profiling_record_is_ready(record) && changes_state(record, run);
+  if (begins) {
+    record->awaits_state = true;
+    atomic_fetch_add(&record->needed, 1);
+  }
+  lock_drop(&record->lock);
+  return begins;
+}
+
 /* ---- the record ---- */
 
 typedef struct Instrumentation {
@@ -85,6 +171,9 @@ Status profiling_record_new(Graph *graph, uint32_t runs, ProfilingRecord **out) 
   pthread_mutex_init(&record->lock, NULL);
   record->slot_count = instrumentation.slots;
   record->needed = runs;
+  StateSearch search = {.record = record};
+  find_writes(&search, graph->block);
+  if (search.count) find_states(&search, graph->block);
   *out = record;
   return OK;
 }

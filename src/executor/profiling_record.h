@@ -4,6 +4,7 @@
  *   profiling_record_begin(record)                   a ProfileRun for one run of the instrumented graph, written by the
  *                                                    interpreter (prim::profile compiles to profile_observe)
  *   profiling_record_end(record, run, completed)     merged; the run is kept for the next one
+ *   profiling_record_await_state(record, run)        one run more, if the next one is going to see other state
  *   profiling_record_is_ready(record)                enough runs have returned
  *   profiling_record_apply(record, copy)             types on the outputs of the copy's prim::profile nodes
  *
@@ -32,6 +33,10 @@ ProfileRun *profiling_record_begin(ProfilingRecord *record);
 void profiling_record_end(ProfilingRecord *record, ProfileRun *run, bool completed);
 /* As many runs as this have to return once more; what was seen stays. */
 void profiling_record_extend(ProfilingRecord *record, uint32_t runs);
+/* Of a run that completed, before it ends: true, and one run more is needed, if it is the first that left in an attribute
+ * another kind of tensor than it read there, as a network does that begins without a state. The next run will read what
+ * this one wrote; a plan that assumes what this one read would fail then. run may be NULL. */
+bool profiling_record_await_state(ProfilingRecord *record, const ProfileRun *run);
 bool profiling_record_is_ready(const ProfilingRecord *record);
 /* Of a ready record: sets the types of the outputs of prim::profile nodes in a copy of the instrumented graph, and
  * attr::profiled_type. Throws to the copy's catch point. */

@@ -257,6 +257,8 @@ InterpRun variant_begin_run(const Variant *v, Plan *plan) {
 
 void variant_end_run(Variant *v, Plan *plan, const InterpRun *run, const Exec *exec, bool succeeded) {
   if (plan->record) {
+    bool awaits = succeeded && !v->options.compile_now && profiling_record_await_state(plan->record, run->profile);
+    if (awaits) queue_begin(); /* no later call has to: those that make its plan themselves are first calls */
     profiling_record_end(plan->record, run->profile, succeeded);
     if (profiling_record_is_ready(plan->record) && atomic_load(&v->stage) == STAGE_PROFILING) variant_compile(v, exec);
   }

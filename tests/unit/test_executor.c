@@ -60,7 +60,19 @@ static const char *const program =
     "def fails(x, n: int):\n"
     "    y = scale(x, n)\n"
     "    assert n < 3, 'n is too large'\n"
-    "    return y\n";
+    "    return y\n"
+    "class State:\n"
+    "    def __init__(self):\n"
+    "        self.sum = torch.zeros(0)\n"
+    "def begin():\n"
+    "    return State()\n"
+    "def add(state: State, x):\n"
+    "    before = state.sum\n"
+    "    if len(before) == 0:\n"
+    "        before = torch.zeros_like(x)\n"
+    "    after = (before + x * 2) * 1\n"
+    "    state.sum = after\n"
+    "    return after.sum()\n";
 
 static wick_stats stats(void) {
   wick_stats s = {.size = sizeof s};
@@ -547,8 +559,32 @@ static void test_many_threads_differentiate(void **state) {
   call_in_threads(differentiate_often, differentiate_often);
 }
 
+/* A program that begins without a state: what the first call reads is not what those after it read. */
+static void test_state_is_awaited(void **state) {
+  (void)state;
+  wick_runtime *runtime = runtime_of(WICK_EXECUTOR_PROFILING, 0, 1);
+  wick_module *module = compile(runtime);
+  wick_value *held;
+  wick_error *error = NULL;
+  wick_run(module, "begin", NULL, 0, NULL, 0, NULL, &held, &error);
+  assert_null(error);
+  wick_wait_for_plans();
+  wick_stats before = stats();
+  for (int k = 1; k <= 6; k++) {
+    assert_float_equal(run2(module, "add", wick_value_retain(held), ones(3)), 6 * k, 0);
+    wick_wait_for_plans();
+    if (k == 1) assert_int_equal(stats().compiles, before.compiles + 1); /* watches, and goes on to */
+  }
+  assert_true(stats().compiles > before.compiles + 1);
+  assert_int_equal(stats().bailouts, before.bailouts);
+  wick_value_release(held);
+  wick_module_release(module);
+  wick_runtime_release(runtime);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_state_is_awaited),
       cmocka_unit_test(test_first_call_makes_small_plans),
       cmocka_unit_test(test_times_are_told),
       cmocka_unit_test(test_modes_agree),
