@@ -173,8 +173,10 @@ static bool all_are_needed(const Marking *m) {
   return true;
 }
 
-/* The value that the node's first output is a view of; NULL: it is none. */
+/* The value that the node's first output is, or is a view of; NULL: it is none. */
 static const Value *viewed_by(const Node *node) {
+  if (node->kind == SYM_prim_profile || node->kind == SYM_prim_Guard || node->kind == SYM_prim_BailOut)
+    return node_input(node, 0);
   const FunctionSchema *schema = node->block_count || !node->input_count ? NULL : node_schema(node);
   if (!schema || schema->return_count != 1 || !schema->argument_count) return NULL;
   const AliasInfo *from = schema->arguments[0].alias, *to = schema->returns[0].alias;
