@@ -10,13 +10,13 @@ typedef struct Kept {
   Tensor *tensor, *before; /* owned */
   uint32_t version;        /* of its storage */
 } Kept;
-typedef struct Snapshot {
+typedef struct KeptTensors {
   VEC(Kept) kept;
   PtrMap known;       /* tensors in `kept`, containers that were entered */
   VEC(IValue) coming; /* owned */
-} Snapshot;
+} KeptTensors;
 
-static Status come_to(Snapshot *s, IValue v) { /* takes over the reference */
+static Status come_to(KeptTensors *s, IValue v) { /* takes over the reference */
   bool is_met = v.tag < TAG_TENSOR || ptrmap_get(&s->known, v.counted);
   bool has_items = v.tag == TAG_LIST || v.tag == TAG_DICT || v.tag == TAG_TUPLE || v.tag == TAG_OBJECT;
   if (!is_met && (has_items || v.tag == TAG_TENSOR)) {
@@ -28,7 +28,7 @@ static Status come_to(Snapshot *s, IValue v) { /* takes over the reference */
   return OK;
 }
 
-static Status keep_tensor(Snapshot *s, Tensor *t) {
+static Status keep_tensor(KeptTensors *s, Tensor *t) {
   if (t->flags & NO_PLAIN_MEMORY || !t->storage) return OK;
   Kept kept = {t, NULL, atomic_load(&t->storage->version)};
   TRY(tensor_clone(t, &kept.before));
@@ -40,7 +40,7 @@ static Status keep_tensor(Snapshot *s, Tensor *t) {
   return OK;
 }
 
-static Status come_to_items(Snapshot *s, IValue v) {
+static Status come_to_items(KeptTensors *s, IValue v) {
   IValue key, value;
   switch (v.tag) {
     case TAG_TENSOR:
@@ -63,7 +63,7 @@ static Status come_to_items(Snapshot *s, IValue v) {
   }
 }
 
-static Status snapshot_take(Snapshot *s, IValue root) {
+static Status kept_tensors_take(KeptTensors *s, IValue root) {
   Status status = come_to(s, ivalue_retain(root));
   while (s->coming.length) {
     IValue v = vec_pop(&s->coming);
@@ -82,7 +82,7 @@ static Status put_back(const Kept *kept) {
   return OK;
 }
 /* Always to the end: the first error. */
-static Status snapshot_restore(Snapshot *s) {
+static Status kept_tensors_restore(KeptTensors *s) {
   Status status = OK;
   for (size_t i = 0; i < s->kept.length; i++) {
     const Kept *kept = &s->kept.data[i];
@@ -96,7 +96,7 @@ static Status snapshot_restore(Snapshot *s) {
   }
   return status;
 }
-static void snapshot_dispose(Snapshot *s) {
+static void kept_tensors_dispose(KeptTensors *s) {
   for (size_t i = 0; i < s->kept.length; i++) {
     tensor_release(s->kept.data[i].tensor);
     tensor_release(s->kept.data[i].before);
@@ -130,17 +130,17 @@ static Status run_until_settled(const wick_module *copy, Function *function, con
 
 static Status prepare(wick_module *module, Function *function, const wick_value *const *arguments, size_t count,
                       const char *const *names, size_t named_count, const wick_run_options *options) {
-  Snapshot snapshot = {0};
+  KeptTensors kept = {0};
   Generator *aside = NULL;
   IValue object = IVALUE_NONE;
   wick_module copy = *module;
   Module copied;
-  ptrmap_init(&snapshot.known, NULL);
+  ptrmap_init(&kept.known, NULL);
   Status status = generator_new(0, &aside);
   for (size_t i = 0; i < count && !status; i++)
-    if (arguments[i]) status = snapshot_take(&snapshot, arguments[i]->value);
+    if (arguments[i]) status = kept_tensors_take(&kept, arguments[i]->value);
   if (!status && module->module) {
-    status = snapshot_take(&snapshot, ivalue_object(module->module->object));
+    status = kept_tensors_take(&kept, ivalue_object(module->module->object));
     if (!status) status = ivalue_copy_containers(ivalue_object(module->module->object), &object);
     if (!status) {
       ivalue_mark_shared(object);
@@ -150,13 +150,13 @@ static Status prepare(wick_module *module, Function *function, const wick_value 
     }
   }
   if (!status) status = run_until_settled(&copy, function, arguments, count, names, named_count, options, aside);
-  Status restored = snapshot_restore(&snapshot);
+  Status restored = kept_tensors_restore(&kept);
   if (status) {
     status_free(restored);
   } else {
     status = restored;
   }
-  snapshot_dispose(&snapshot);
+  kept_tensors_dispose(&kept);
   ivalue_release(object);
   if (aside) generator_release(aside);
   return status;

@@ -201,8 +201,8 @@ static void put_attributes(ArgumentSpec *spec, const AttributePaths *paths, IVal
   if (!fits) spec->failed = true;
 }
 
-void argument_spec_take(ArgumentSpec *spec, bool grad_enabled, bool tensors, const Graph *graph,
-                        const AttributePaths *paths, const IValue *arguments, uint32_t count) {
+void argument_spec_inputs(ArgumentSpec *spec, bool grad_enabled, bool tensors, const Graph *graph,
+                          const IValue *arguments, uint32_t count) {
   spec->count = 0;
   spec->capacity = SPEC_FEW_WORDS;
   spec->words = spec->few;
@@ -212,7 +212,15 @@ void argument_spec_take(ArgumentSpec *spec, bool grad_enabled, bool tensors, con
   if (spec->failed) return;
   put(spec, grad_enabled);
   for (uint32_t i = 0; i < count; i++) put_input(spec, graph_input(graph, i)->type, arguments[i]);
-  if (paths && paths->objects.length && count) put_attributes(spec, paths, arguments[0]);
+}
+
+void argument_spec_attributes(ArgumentSpec *spec, const AttributePaths *paths, const IValue *arguments) {
+  if (!spec->failed && paths->objects.length) put_attributes(spec, paths, arguments[0]);
+}
+
+bool argument_spec_begins_with(const ArgumentSpec *spec, const ArgumentSpec *beginning) {
+  return spec->count >= beginning->count &&
+         !memcmp(spec->words, beginning->words, beginning->count * sizeof *beginning->words);
 }
 
 /* ---- applying ---- */

@@ -2,8 +2,8 @@
  * inputs are None, the values of attributes that the graph only reads, and, for the specializing executor, dtype, rank,
  * requires_grad, device and definedness of every tensor in inputs, in tuples and in those attributes.
  *
- * Attributes are reached from the first input through submodules; paths are walked anew for each call, so that a
- * submodule that was replaced is noticed. */
+ * Attributes are reached from the first input through submodules; paths are walked anew unless a Snapshot says that
+ * nobody has written to them, so that a submodule that was replaced is noticed. */
 #pragma once
 
 #include "executor/attribute_paths.h"
@@ -16,9 +16,12 @@ typedef struct ArgumentSpec {
   uint64_t *words; /* `few` until they are too many */
   uint64_t few[SPEC_FEW_WORDS];
 } ArgumentSpec;
-/* tensors: look at them too. paths may be NULL. Disposed of by the caller. */
-void argument_spec_take(ArgumentSpec *spec, bool grad_enabled, bool tensors, const Graph *graph,
-                        const AttributePaths *paths, const IValue *arguments, uint32_t count);
+/* What the arguments say; tensors: look at them too. Disposed of by the caller. */
+void argument_spec_inputs(ArgumentSpec *spec, bool grad_enabled, bool tensors, const Graph *graph,
+                          const IValue *arguments, uint32_t count);
+/* What the attributes say comes after it. */
+void argument_spec_attributes(ArgumentSpec *spec, const AttributePaths *paths, const IValue *arguments);
+bool argument_spec_begins_with(const ArgumentSpec *spec, const ArgumentSpec *beginning);
 void argument_spec_dispose(ArgumentSpec *spec);
 
 /* The leaves' values, retained, None for tensors; false: they are not what the spec says any more. */

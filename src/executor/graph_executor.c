@@ -55,9 +55,11 @@ void graph_executor_free(GraphExecutor *e) {
 }
 
 GraphExecutor *graph_executor_alloc(const Graph *graph, Str name, const Services *services) {
+  static _Atomic uint64_t serial;
   GraphExecutor *e = mem_calloc(1, sizeof *e);
   if (!e) return NULL;
   ref_init(&e->refs);
+  e->serial = atomic_fetch_add_explicit(&serial, 1, memory_order_relaxed);
   e->graph = graph;
   e->name = name;
   e->services = services;
@@ -120,9 +122,11 @@ bool graph_executor_plans_here(const GraphExecutor *e, const Exec *exec) {
 }
 
 /* The variant of a call, its first plan asked for; waits for either up to `wait_ns`. NULL: it is not known yet. */
-static Variant *ask_for_plan(GraphExecutor *e, Exec *exec, const IValue *arguments, uint32_t count, uint64_t wait_ns) {
-  Variant *v =
-      graph_executor_variant(e, exec, mode_of_call(exec), executor_options_of(exec), arguments, count, wait_ns);
+static Variant *ask_for_plan(GraphExecutor *e, Exec *exec, const IValue *arguments, uint32_t count, CallState *state,
+                             uint64_t wait_ns) {
+  ExecutorMode mode = mode_of_call(exec);
+  *state = call_state_begin(e, exec, mode, arguments, count);
+  Variant *v = graph_executor_variant(e, exec, mode, executor_options_of(exec), arguments, count, state, wait_ns);
   if (v && atomic_load_explicit(&v->stage, memory_order_relaxed) == STAGE_NEW) {
     variant_compile(v, exec);
     if (wait_ns) queue_wait(&v->job, wait_ns);
@@ -134,25 +138,40 @@ static bool is_hopeless(const GraphExecutor *e, const Exec *exec) {
   return atomic_load_explicit(&e->hopeless[exec->grad_enabled], memory_order_relaxed);
 }
 
-/* The variant and the plan that the call runs in; the plan is acquired. NULL: it runs the graph as written. */
+/* The variant's plan, acquired, and the state that goes with it. NULL: the call runs the graph as written. */
+static Plan *acquire_plan(Variant *v, CallState *state, const IValue *arguments) {
+  if (!v) return NULL;
+  Plan *plan = variant_acquire(v);
+  Status status = call_state_read(state, v, plan, arguments);
+  if (!status) return plan;
+  status_free(status); /* no memory: the graph as written takes less */
+  plan_release(plan);
+  return NULL;
+}
+
+/* The variant, the plan that the call runs in and its state, both acquired. NULL: it runs the graph as written. */
 static Plan *plan_of_call(GraphExecutor *e, Exec *exec, const IValue *arguments, uint32_t count, uint64_t wait_ns,
-                          Variant **out) {
+                          Variant **out, Snapshot **out_state) {
   *out = NULL;
   if (mode_of_call(exec) == EXECUTOR_SIMPLE) return NULL;
   STATISTIC_ADD(invocations);
   if (is_hopeless(e, exec)) return NULL;
-  Variant *v = *out = ask_for_plan(e, exec, arguments, count, wait_ns);
-  Plan *plan = v ? variant_acquire(v) : NULL;
-  if (plan)
+  CallState state;
+  Variant *v = *out = ask_for_plan(e, exec, arguments, count, &state, wait_ns);
+  Plan *plan = acquire_plan(v, &state, arguments);
+  if (plan) {
     STATISTIC_ADD(plan_hits);
-  else
+    *out_state = state.snapshot;
+  } else {
     STATISTIC_ADD(plan_misses);
+    snapshot_release(state.snapshot);
+  }
   return plan;
 }
 
-static Status run_in_plan(Variant *v, Plan *plan, Exec *exec, const IValue *arguments, uint32_t count, IValue *outputs,
-                          uint32_t output_count) {
-  InterpRun run = variant_begin_run(v, plan);
+static Status run_in_plan(Variant *v, Plan *plan, Snapshot *state, Exec *exec, const IValue *arguments, uint32_t count,
+                          IValue *outputs, uint32_t output_count) {
+  InterpRun run = variant_begin_run(v, plan, state);
   Status status = interp_run_plan(exec, plan->code, arguments, count, outputs, output_count, &run);
   variant_end_run(v, plan, &run, exec, !status);
   return status;
@@ -169,15 +188,19 @@ static uint64_t within_deadline(const Exec *exec, uint64_t wait_ns) {
 static Status run_and_wait(GraphExecutor *e, Exec *exec, const IValue *arguments, uint32_t count, IValue *outputs,
                            uint32_t output_count) {
   Variant *v;
-  Plan *plan = plan_of_call(e, exec, arguments, count, within_deadline(exec, FIRST_WAIT_NS), &v);
+  Snapshot *state;
+  Plan *plan = plan_of_call(e, exec, arguments, count, within_deadline(exec, FIRST_WAIT_NS), &v, &state);
   uint64_t begin = clock_now_ns();
-  Status status = plan ? run_in_plan(v, plan, exec, arguments, count, outputs, output_count)
+  Status status = plan ? run_in_plan(v, plan, state, exec, arguments, count, outputs, output_count)
                        : run_as_written(e, exec, arguments, count, outputs, output_count);
   uint64_t took = clock_now_ns() - begin, wait_ns = within_deadline(exec, took > FIRST_WAIT_NS ? took : FIRST_WAIT_NS);
-  if (v)
+  if (v) {
     queue_wait(&v->job, wait_ns);
-  else if (mode_of_call(exec) != EXECUTOR_SIMPLE && !is_hopeless(e, exec))
-    ask_for_plan(e, exec, arguments, count, wait_ns);
+  } else if (mode_of_call(exec) != EXECUTOR_SIMPLE && !is_hopeless(e, exec)) {
+    CallState unused;
+    ask_for_plan(e, exec, arguments, count, &unused, wait_ns);
+    snapshot_release(unused.snapshot);
+  }
   return status;
 }
 
@@ -197,8 +220,9 @@ Status graph_executor_run(GraphExecutor *e, Exec *exec, const IValue *arguments,
       !atomic_exchange(&e->was_called, true))
     return run_first(e, exec, arguments, count, outputs, output_count);
   Variant *v;
-  Plan *plan = plan_of_call(e, exec, arguments, count, 0, &v);
-  return plan ? run_in_plan(v, plan, exec, arguments, count, outputs, output_count)
+  Snapshot *state;
+  Plan *plan = plan_of_call(e, exec, arguments, count, 0, &v, &state);
+  return plan ? run_in_plan(v, plan, state, exec, arguments, count, outputs, output_count)
               : run_as_written(e, exec, arguments, count, outputs, output_count);
 }
 
@@ -225,14 +249,16 @@ static Status start_as_written(GraphExecutor *e, Exec *exec, const IValue *argum
 
 Status graph_executor_start(GraphExecutor *e, Exec *exec, const IValue *arguments, uint32_t count, Future **out) {
   Variant *v;
-  Plan *plan = plan_of_call(e, exec, arguments, count, 0, &v);
+  Snapshot *state;
+  Plan *plan = plan_of_call(e, exec, arguments, count, 0, &v, &state);
   if (!plan) return start_as_written(e, exec, arguments, count, out);
   PlanRun *run = mem_alloc(sizeof *run);
   if (!run) {
+    snapshot_release(state);
     plan_release(plan);
     return start_as_written(e, exec, arguments, count, out);
   }
-  *run = (PlanRun){{variant_begin_run(v, plan), plan_run_ended}, v, plan};
+  *run = (PlanRun){{variant_begin_run(v, plan, state), plan_run_ended}, v, plan};
   Status status = interp_start(exec, e->function, plan->code, arguments, count, &run->async, out);
   if (status) plan_run_ended(&run->async, exec, false);
   return status;

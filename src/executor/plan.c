@@ -6,6 +6,7 @@
 #include "executor/compile_times.h"
 #include "executor/phases.h"
 #include "ir/graph_log.h"
+#include "pass/motion/attribute_reads.h"
 #include "pass/pass.h"
 
 const char *plan_kind_name(PlanKind kind) {
@@ -121,12 +122,34 @@ static bool has_gain(const Plan *plan) {
          (before->has_calls && !after->has_calls) || after->time + LITTLE < before->time;
 }
 
+typedef struct StateSearch {
+  const Graph *graph;
+  Arena scratch;
+  AttributeReads reads;
+} StateSearch;
+
+static void find_state(void *argument) {
+  StateSearch *s = argument;
+  attribute_reads_find(&s->reads, s->graph, &s->scratch);
+}
+
+/* What nobody in the graph writes is its state. */
+static Status compile_code(Plan *plan, Str name) {
+  StateSearch s = {.graph = plan->graph};
+  arena_init(&s.scratch, NULL);
+  Status status = arena_protect(&s.scratch, find_state, &s);
+  StateValues state = {s.reads.inputs, s.reads.count};
+  if (!status) status = code_compile_plan(plan->graph, name, plan->baseline, &state, &plan->code);
+  arena_dispose(&s.scratch);
+  return status;
+}
+
 static Status make_code(Work *w) {
   const PlanRequest *r = w->request;
   Plan *plan = w->plan;
   if (r->kind == PLAN_PROFILING) TRY(profiling_record_new(plan->graph, r->profiled_runs, &plan->record));
   if (plan->baseline_graph) TRY(code_compile_baseline(plan->baseline_graph, r->name, &plan->baseline));
-  TRY(code_compile_plan(plan->graph, r->name, plan->baseline, &plan->code));
+  TRY(compile_code(plan, r->name));
   compile_clock_step(&w->clock, "code");
   return OK;
 }

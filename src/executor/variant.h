@@ -6,6 +6,7 @@
  *   executor_trim.c         giving plans back
  *   variant_plan.c          reading and replacing the plan of a variant
  *   variant_search.c        from arguments to the variant
+ *   variant_state.c         the state that calls share while nobody writes it
  *   variant_stages.c        from one plan to the next
  *
  * The executor's lock guards lists and stages; plans are read without it. */
@@ -18,6 +19,7 @@
 #include "executor/executor_list.h"
 #include "executor/graph_executor.h"
 #include "executor/plan.h"
+#include "interp/state.h"
 
 enum { MAX_VARIANTS = 32, GENERIC_VARIANTS = 2 };
 
@@ -57,6 +59,7 @@ typedef struct VariantList {
 struct GraphExecutor {
   ExecutorLink link; /* first member */
   RefCount refs;     /* of one without a function */
+  uint64_t serial;   /* no other executor of the process has it */
   Function *function;
   const Graph *graph; /* as written */
   Str name;
@@ -74,6 +77,13 @@ struct GraphExecutor {
   const Code *code; /* of `lowered` */
 };
 
+/* The state of a call's first argument, and the Snapshot of it that the object keeps for the executor's calls. */
+typedef struct CallState {
+  Snapshot *snapshot; /* retained; NULL: it has to be read anew */
+  Object *object;     /* borrowed; NULL: the first argument is none that threads share */
+  uint64_t reader, stamp;
+} CallState;
+
 /* ---- executors ---- */
 GraphExecutor *graph_executor_alloc(const Graph *graph, Str name, const Services *services); /* NULL: no memory */
 /* Keeps the executor, by what owns it, until it is let go. false: it is being freed. */
@@ -86,7 +96,17 @@ bool graph_executor_plans_here(const GraphExecutor *executor, const Exec *exec);
 /* The variant of a call, found or made. NULL: there is none yet, for what the graph reads is being looked for (waited
  * for up to `wait_ns`), or there can't be one. */
 Variant *graph_executor_variant(GraphExecutor *executor, Exec *exec, ExecutorMode mode, const ExecutorOptions *options,
-                                const IValue *arguments, uint32_t count, uint64_t wait_ns);
+                                const IValue *arguments, uint32_t count, CallState *state, uint64_t wait_ns);
+
+/* ---- the state of a call ---- */
+CallState call_state_begin(const GraphExecutor *executor, const Exec *exec, ExecutorMode mode, const IValue *arguments,
+                           uint32_t count);
+/* The variant that the state and `inputs`, what the other arguments say, lead to; NULL: not known. */
+Variant *call_state_variant(const CallState *state, const ArgumentSpec *inputs);
+/* Before the paths are walked for it (ORDER snapshot). */
+void call_state_rely_on(const CallState *state, const AttributePaths *paths);
+/* Reads what a run in the plan (NULL: as written) needs and the snapshot does not hold. */
+Status call_state_read(CallState *state, Variant *variant, const Plan *plan, const IValue *arguments) MUST_CHECK;
 
 /* ---- the plan of a variant ---- */
 Plan *variant_acquire(Variant *variant); /* retained; NULL: the graph as written */
@@ -103,6 +123,6 @@ Job variant_weighing(void);          /* for its field `weighing` */
 void variant_compile(Variant *variant, const Exec *exec);
 /* Has its guards weighed off this thread, if that is the next step. */
 void variant_weigh(Variant *variant);
-/* Around a run in `plan`, which is released at its end. */
-InterpRun variant_begin_run(const Variant *variant, Plan *plan);
+/* Around a run in `plan`, which is released at its end, and so is the state. */
+InterpRun variant_begin_run(const Variant *variant, Plan *plan, Snapshot *state);
 void variant_end_run(Variant *variant, Plan *plan, const InterpRun *run, const Exec *exec, bool succeeded);

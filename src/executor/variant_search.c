@@ -126,7 +126,7 @@ static Variant *add(GraphExecutor *e, ExecutorMode mode, const ExecutorOptions *
 }
 
 Variant *graph_executor_variant(GraphExecutor *e, Exec *exec, ExecutorMode mode, const ExecutorOptions *options,
-                                const IValue *arguments, uint32_t count, uint64_t wait_ns) {
+                                const IValue *arguments, uint32_t count, CallState *state, uint64_t wait_ns) {
   const AttributePaths *paths = paths_of(e, options->compile_now || graph_executor_plans_here(e, exec));
   if (!paths && wait_ns) {
     queue_wait(&e->find_paths, wait_ns);
@@ -135,9 +135,13 @@ Variant *graph_executor_variant(GraphExecutor *e, Exec *exec, ExecutorMode mode,
   if (!paths) return NULL;
   VariantList *list = &e->lists[mode];
   ArgumentSpec spec;
-  argument_spec_take(&spec, exec->grad_enabled, mode == EXECUTOR_SPECIALIZING, e->graph, paths, arguments, count);
-  Variant *v = NULL;
-  if (!spec.failed) {
+  argument_spec_inputs(&spec, exec->grad_enabled, mode == EXECUTOR_SPECIALIZING, e->graph, arguments, count);
+  Variant *v = call_state_variant(state, &spec);
+  if (!v) {
+    call_state_rely_on(state, paths);
+    argument_spec_attributes(&spec, paths, arguments);
+  }
+  if (!v && !spec.failed) {
     v = find(list, &spec);
     if (!v && atomic_load(&list->count) >= (options->max_plans < MAX_VARIANTS ? options->max_plans : MAX_VARIANTS))
       v = atomic_load(&list->generic[spec.grad_enabled]);

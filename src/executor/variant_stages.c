@@ -249,8 +249,8 @@ void variant_weigh(Variant *v) {
   if (!queue_add(&v->weighing)) atomic_store(&v->is_compiling, false);
 }
 
-InterpRun variant_begin_run(const Variant *v, Plan *plan) {
-  InterpRun run = {.force_guard = v->options.force_guard};
+InterpRun variant_begin_run(const Variant *v, Plan *plan, Snapshot *state) {
+  InterpRun run = {.state = state, .force_guard = v->options.force_guard};
   if (plan->record && !profiling_record_is_ready(plan->record)) run.profile = profiling_record_begin(plan->record);
   return run;
 }
@@ -267,5 +267,6 @@ void variant_end_run(Variant *v, Plan *plan, const InterpRun *run, const Exec *e
   else if (atomic_load_explicit(&v->stage, memory_order_relaxed) == STAGE_WEIGHING &&
            atomic_fetch_add(&plan->runs, 1) + 1 >= RUNS_TO_WEIGH)
     variant_weigh(v);
+  snapshot_release(run->state);
   plan_release(plan);
 }

@@ -1,9 +1,9 @@
 /* Code: a Graph made linear for a register machine.
  *
  * A frame's registers are laid out: parameters, constants, temporaries. Constants are borrowed from the Code by copying
- * their bits at entry; every other register owns what it holds, or is dead and then uncounted, so that leaving a frame
- * releases them all blindly. A source whose last use it is carries a move flag: the instruction takes its value and
- * leaves the register dead. */
+ * their bits at entry, and so is, behind them, a plan's state from the Snapshot of the run; every other register owns
+ * what it holds, or is dead and then uncounted, so that leaving a frame releases them all blindly. A source whose last
+ * use it is carries a move flag: the instruction takes its value and leaves the register dead. */
 #pragma once
 
 #include "call/kind_form.h"
@@ -184,6 +184,12 @@ typedef struct DebugPlace {
   const DebugInlined *inlined;
 } DebugPlace;
 
+/* An attribute that is read before the Code runs. */
+typedef struct StateRead {
+  uint32_t object; /* an earlier read, plus one; 0: the first argument */
+  uint32_t slot;
+} StateRead;
+
 struct Code {
   Arena arena;
   Str name;
@@ -191,8 +197,10 @@ struct Code {
   const Instruction *instructions;
   const DebugPlace *places; /* one for each instruction */
   uint32_t instruction_count;
-  uint32_t parameter_count, constant_count, register_count, output_count;
-  const IValue *constants; /* owned */
+  uint32_t parameter_count, borrowed_count, register_count, output_count;
+  uint32_t constant_count, state_count; /* the borrowed registers: first those, then these */
+  const IValue *constants;              /* owned */
+  const StateRead *state;
   const uint32_t *operands;
   Site *sites;
   uint32_t site_count;
@@ -206,5 +214,6 @@ struct Code {
 
 /* For listings: every value gets a register of its own, in order of definition, as the documents number them. */
 enum { CODE_NO_REUSE = 1, CODE_IS_BASELINE = 2 };
-/* baseline: NULL but for plans. */
-Status code_compile_with(const Graph *graph, Str name, uint32_t flags, const Code *baseline, Code **out) MUST_CHECK;
+/* baseline, state: NULL but for plans. */
+Status code_compile_with(const Graph *graph, Str name, uint32_t flags, const Code *baseline, const StateValues *state,
+                         Code **out) MUST_CHECK;

@@ -130,7 +130,7 @@ static void compile_fork(Compiler *c, const Node *node) {
   uint32_t index;
   new_site(c, node, 0, &index);
   Code *child;
-  Status status = code_compile_with(graph->g, c->code->name, c->flags & CODE_NO_REUSE, NULL, &child);
+  Status status = code_compile_with(graph->g, c->code->name, c->flags & CODE_NO_REUSE, NULL, NULL, &child);
   if (status) compile_out(c, status);
   Site *site = &c->sites.data[index];
   site->code = child;
@@ -140,10 +140,19 @@ static void compile_fork(Compiler *c, const Node *node) {
   emit(c, INST_FORK, 0, index, 0, 0);
 }
 
+/* What a run of the plan brings along. */
+static bool is_state(const Compiler *c, const Node *node) {
+  if (node->kind != SYM_prim_GetAttr || !c->state || node->owning_block != c->graph->block) return false;
+  uint32_t unique = node_output(node, 0)->unique;
+  const Value *input = unique < c->state->count ? c->state->inputs[unique] : NULL;
+  return input && input == graph_input(c->graph, 0);
+}
+
 /* ---- nodes ---- */
 
 static void compile_node(Compiler *c, const Node *node) {
   c->node = node;
+  if (is_state(c, node)) return;
   if (node->callable) {
     uint32_t index;
     Site *site = new_site(c, node, 0, &index);
@@ -238,6 +247,24 @@ static void collect_constants(Compiler *c, const Block *block) {
   }
 }
 
+/* ---- state ---- */
+
+/* The values that a run brings along get the registers behind the constants'. */
+static void collect_state(Compiler *c) {
+  uint32_t first = c->code->parameter_count + c->code->constant_count;
+  BLOCK_EACH(node, c->graph->block) {
+    if (!is_state(c, node)) continue;
+    const Value *object = node_input(node, 0);
+    bool is_first = object == graph_input(c->graph, 0);
+    ptrdiff_t slot = class_type_find_attribute(object->type->class_type, node_string(node, SYM_attr_name));
+    if (slot < 0) compile_out(c, status_internal("state that its object does not have"));
+    StateRead read = {is_first ? 0 : c->register_of[object->unique] - first + 1, (uint32_t)slot};
+    assert(is_first || read.object <= c->state_reads.length);
+    c->register_of[node_output(node, 0)->unique] = first + (uint32_t)c->state_reads.length;
+    vec_arena_push(&c->scratch, &c->state_reads, read);
+  }
+}
+
 /* ---- the whole ---- */
 
 static void compile_graph(Compiler *c) {
@@ -252,7 +279,10 @@ static void compile_graph(Compiler *c) {
   code->output_count = graph_output_count(graph);
   collect_constants(c, graph->block);
   code->constant_count = (uint32_t)c->constants.length;
-  for (uint32_t i = 0; i < code->parameter_count + code->constant_count; i++) {
+  collect_state(c);
+  code->state_count = (uint32_t)c->state_reads.length;
+  code->borrowed_count = code->constant_count + code->state_count;
+  for (uint32_t i = 0; i < code->parameter_count + code->borrowed_count; i++) {
     vec_arena_push(&c->scratch, &c->register_state, REGISTER_HELD);
     vec_arena_push(&c->scratch, &c->holders, NULL);
   }
@@ -286,6 +316,7 @@ static void finish(Compiler *c) {
   code->entry_count = (uint32_t)c->entries.length;
   code->sites = (Site *)keep(c, c->sites.data, c->sites.length, sizeof(Site));
   code->constants = keep(c, c->constants.data, c->constants.length, sizeof(IValue));
+  code->state = keep(c, c->state_reads.data, c->state_reads.length, sizeof(StateRead));
   code->site_count = (uint32_t)c->sites.length;
   c->sites.length = c->constants.length = 0; /* the Code owns what they hold */
 }
@@ -296,7 +327,8 @@ static void site_dispose(Site *site) {
   if (site->callable && ref_release(&site->callable->refs)) site->callable->release(site->callable);
 }
 
-Status code_compile_with(const Graph *graph, Str name, uint32_t flags, const Code *baseline, Code **out) {
+Status code_compile_with(const Graph *graph, Str name, uint32_t flags, const Code *baseline, const StateValues *state,
+                         Code **out) {
   *out = NULL;
   if (!graph_fits_stack(graph)) return graph_too_deep();
   if (graph->numbers_erased) return status_new(ERROR_UNSUPPORTED, "a graph whose numbers were erased does not run");
@@ -313,6 +345,7 @@ Status code_compile_with(const Graph *graph, Str name, uint32_t flags, const Cod
   c->code = code;
   c->flags = flags;
   c->baseline = code->baseline = baseline;
+  c->state = state;
   arena_init(&c->scratch, &c->catch_point);
   arena_init(&code->arena, &c->catch_point);
   c->arena = &code->arena;
@@ -337,15 +370,15 @@ Status code_compile_with(const Graph *graph, Str name, uint32_t flags, const Cod
 }
 
 Status code_compile(const Graph *graph, Str name, Code **out) {
-  return code_compile_with(graph, name, 0, NULL, out);
+  return code_compile_with(graph, name, 0, NULL, NULL, out);
 }
 
 Status code_compile_baseline(const Graph *graph, Str name, Code **out) {
-  return code_compile_with(graph, name, CODE_IS_BASELINE, NULL, out);
+  return code_compile_with(graph, name, CODE_IS_BASELINE, NULL, NULL, out);
 }
 
-Status code_compile_plan(const Graph *graph, Str name, const Code *baseline, Code **out) {
-  return code_compile_with(graph, name, 0, baseline, out);
+Status code_compile_plan(const Graph *graph, Str name, const Code *baseline, const StateValues *state, Code **out) {
+  return code_compile_with(graph, name, 0, baseline, state, out);
 }
 
 void code_free(Code *code) {

@@ -97,7 +97,7 @@ typedef struct Registers {
 } Registers;
 
 static Registers save_registers(Compiler *c) {
-  size_t parameters = c->code->parameter_count, constants = c->code->constant_count;
+  size_t parameters = c->code->parameter_count, constants = c->code->borrowed_count;
   Registers saved = {.count = c->register_state.length - constants};
   size_t others = saved.count - parameters;
   saved.states = ARENA_ARRAY(&c->scratch, uint8_t, saved.count + 1);
@@ -110,12 +110,12 @@ static Registers save_registers(Compiler *c) {
 }
 
 static uint32_t saved_register(const Compiler *c, size_t i) {
-  return (uint32_t)(i < c->code->parameter_count ? i : i + c->code->constant_count);
+  return (uint32_t)(i < c->code->parameter_count ? i : i + c->code->borrowed_count);
 }
 
 /* Registers that came later are free again. */
 static void free_since(Compiler *c, const Registers *saved) {
-  size_t old = saved->count + c->code->constant_count;
+  size_t old = saved->count + c->code->borrowed_count;
   memset(c->register_state.data + old, REGISTER_FREE, c->register_state.length - old);
   c->next_register = 0;
 }

@@ -17,10 +17,12 @@ typedef struct Compiler {
   VEC(Instruction) instructions;
   VEC(DebugPlace) places;
   VEC(IValue) constants;
+  VEC(StateRead) state_reads;
   VEC(uint32_t) operands;
   VEC(Site) sites;
   VEC(CodeEntry) entries;
   const Code *baseline;        /* of the plan that is compiled */
+  const StateValues *state;    /* the same; NULL: none */
   PtrMap inlined;              /* InlinedCall -> DebugInlined */
   uint32_t *register_of;       /* by Value.unique */
   uint32_t *hint_of;           /* by Value.unique: wanted register + 1 */
@@ -34,7 +36,7 @@ enum { REGISTER_FREE, REGISTER_HELD, REGISTER_RESERVED, REGISTER_HELD_RESERVED }
 
 uint32_t emit(Compiler *c, Opcode op, uint8_t flags, uint32_t a, uint32_t b, uint32_t cc); /* its index */
 uint32_t use(Compiler *c, const Node *node, uint32_t input);                               /* the register */
-bool dies(Compiler *c, const Node *node, uint32_t input);                   /* last use; never of a constant */
+bool dies(Compiler *c, const Node *node, uint32_t input);                   /* last use; never of what is borrowed */
 bool is_counted(const Type *type);                                          /* may hold references */
 uint8_t moves(Compiler *c, const Node *node, uint32_t input, uint8_t flag); /* flag if it dies and is counted */
 void kill_inputs(Compiler *c, const Node *node);                            /* frees registers of inputs that die */
@@ -53,7 +55,7 @@ _Noreturn void compile_out(Compiler *c, Status status);
 /* Keeps a register for values that want it, whether one is in it or not; its state before. */
 uint8_t reserve(Compiler *c, uint32_t r, bool held);
 bool claim(Compiler *c, uint32_t r);              /* takes a reserved register in which nothing is */
-bool is_temporary(const Compiler *c, uint32_t r); /* neither a parameter's nor a constant's */
+bool is_temporary(const Compiler *c, uint32_t r); /* neither a constant's nor state */
 bool is_dead(const Compiler *c, const Value *value);
 bool takes_over(Compiler *c, const Node *node,
                 const Value *output); /* a register that the loop's old value still holds */

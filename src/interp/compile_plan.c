@@ -59,8 +59,12 @@ void compile_guard(Compiler *c, const Node *node) {
   site.arg_begin += node->input_count - entry->count;
   site.arg_count = entry->count;
   vec_arena_push(&c->scratch, &c->sites, site);
-  uint8_t flags;
-  uint32_t from = use(c, node, 0), to = pass_on(c, node, &flags);
+  uint8_t flags = 0;
+  uint32_t from = use(c, node, 0), to = from;
+  if (is_temporary(c, from))
+    to = pass_on(c, node, &flags);
+  else
+    c->register_of[node_output(node, 0)->unique] = from; /* borrowed as well */
   emit(c, INST_GUARD, flags, to, from, (uint32_t)c->sites.length - 1);
   drop_dying(c, node, 1);
   drop_dead(c, node);

@@ -7,7 +7,7 @@ uint32_t take_register(Compiler *c) {
   uint32_t r = c->next_register;
   if (!(c->flags & CODE_NO_REUSE))
     while (r < c->register_state.length && c->register_state.data[r] != REGISTER_FREE)
-      r += r == c->code->parameter_count && c->code->constant_count ? c->code->constant_count : 1; /* all at once */
+      r += r == c->code->parameter_count && c->code->borrowed_count ? c->code->borrowed_count : 1; /* all at once */
   else
     r = (uint32_t)c->register_state.length;
   c->next_register = r + 1;
@@ -21,7 +21,7 @@ uint32_t take_register(Compiler *c) {
 }
 
 bool is_temporary(const Compiler *c, uint32_t r) {
-  return r < c->code->parameter_count || r >= c->code->parameter_count + c->code->constant_count;
+  return r < c->code->parameter_count || r >= c->code->parameter_count + c->code->borrowed_count;
 }
 
 void free_register(Compiler *c, uint32_t r) {
@@ -53,7 +53,7 @@ uint32_t use(Compiler *c, const Node *node, uint32_t input) {
 }
 
 bool dies(Compiler *c, const Node *node, uint32_t input) {
-  return liveness_dies(&c->life, node, input);
+  return liveness_dies(&c->life, node, input) && is_temporary(c, c->register_of[node_input(node, input)->unique]);
 }
 
 uint8_t moves(Compiler *c, const Node *node, uint32_t input, uint8_t flag) {
@@ -126,6 +126,7 @@ uint32_t define_output(Compiler *c, const Node *node, uint32_t output) {
 void drop_value(Compiler *c, const Value *value) {
   assert(c->register_of[value->unique] != NO_REGISTER || !is_counted(value->type));
   uint32_t r = c->register_of[value->unique];
+  if (!is_temporary(c, r)) return;
   if (is_counted(value->type)) emit(c, INST_DROP, 0, r, 0, 0);
   free_register(c, r);
 }

@@ -4,6 +4,7 @@
 
 #include "base/fork.h"
 #include "base/stack.h"
+#include "interp/state.h"
 #include "interp/task.h"
 
 enum { MAX_NATIVE_DEPTH = 200 };
@@ -38,6 +39,15 @@ static Status check_count(const Code *code, uint32_t count) {
                     code->parameter_count, count);
 }
 
+/* Borrowed until the run has ended. */
+static void take_state(const Frame *frame, const InterpRun *run) {
+  const Code *code = frame->code;
+  if (!code->state_count) return;
+  assert(run && run->state && run->state->count == code->state_count);
+  memcpy(frame->registers + code->parameter_count + code->constant_count, run->state->values,
+         code->state_count * sizeof(IValue));
+}
+
 Status interp_run_plan(Exec *exec, const Code *code, const IValue *inputs, uint32_t input_count, IValue *outputs,
                        uint32_t output_count, InterpRun *run) {
   for (uint32_t i = 0; i < output_count; i++) outputs[i] = IVALUE_NONE;
@@ -63,6 +73,7 @@ Status interp_run_plan(Exec *exec, const Code *code, const IValue *inputs, uint3
     return status;
   }
   for (uint32_t i = 0; i < input_count; i++) frame->registers[i] = ivalue_retain(inputs[i]);
+  take_state(frame, run);
   exec->native_depth++;
   if (task_run(task) == RUN_SUSPENDED) pool_wait_done(task);
   exec->native_depth--;
@@ -100,6 +111,7 @@ Status interp_start(Exec *exec, Function *function, const Code *code, const IVal
       ivalue_mark_shared(arguments[i]);
       frame->registers[i] = ivalue_retain(arguments[i]);
     }
+    take_state(frame, run ? &run->run : NULL);
     status = future_new(type, &future);
   }
   if (status) goto failed;

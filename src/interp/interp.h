@@ -3,6 +3,7 @@
  *
  *   interp/interp.h            compiling and running (this file)
  *   interp/code.h              Code and its instructions
+ *   interp/state.h             what a plan's Code reads of its first argument before it runs
  *   interp/compile_internal.h  what the files that make it share
  *   interp/last_use.h          where values die
  *   interp/task.h              frames, stacks, tasks
@@ -34,9 +35,18 @@ Status interp_run(Exec *exec, const Code *code, const IValue *inputs, uint32_t i
  * fails the run goes on in the baseline at the marker of the same index, with the BailOut's inputs as the values that
  * live there; the first one, which is tested, the marker may do without. */
 Status code_compile_baseline(const Graph *graph, Str name, Code **out) MUST_CHECK;
+/* Values that a plan's Code expects a run to bring along: by number, the input whose attributes the value is read
+ * from, as attribute_reads_find (pass) gives them; NULL: none. Meant are those of the first input, in the graph's own
+ * block. */
+typedef struct StateValues {
+  Value *const *inputs;
+  uint32_t count;
+} StateValues;
 /* `baseline` must live as long as *out; NULL when the graph has no guards. */
-Status code_compile_plan(const Graph *graph, Str name, const Code *baseline, Code **out) MUST_CHECK;
+Status code_compile_plan(const Graph *graph, Str name, const Code *baseline, const StateValues *state,
+                         Code **out) MUST_CHECK;
 typedef struct InterpRun {
+  struct Snapshot *state;     /* in: of the Code's state; NULL: it has none */
   struct ProfileRun *profile; /* in: slots for prim::profile, or NULL */
   uint32_t force_guard;       /* in, for tests: fails even if it holds; an index plus one, UINT32_MAX: any */
   uint32_t force_after;       /* in: it holds so many times first */

@@ -171,6 +171,11 @@ static void print_code(const Code *code, StrBuf *out) {
     strbuf_char(out, '\n');
     strbuf_dispose(&text);
   }
+  for (uint32_t i = 0, first = code->parameter_count + code->constant_count; i < code->state_count; i++) {
+    const StateRead *read = &code->state[i];
+    strbuf_printf(out, "%u = STATE slot %u of %u\n", first + i, read->slot,
+                  read->object ? first + read->object - 1 : 0);
+  }
   for (uint32_t i = 0; i < code->instruction_count; i++) {
     const Instruction *instruction = &code->instructions[i];
     strbuf_printf(out, "%4u  %-14s ", i, table[instruction->op].word);

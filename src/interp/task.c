@@ -78,7 +78,7 @@ void interp_trim(Runtime *runtime) {
 }
 
 Status task_push(Task *task, const Code *code, Frame **out) {
-  assert(code->parameter_count + code->constant_count <= code->register_count);
+  assert(code->parameter_count + code->borrowed_count <= code->register_count);
   if (task->depth >= MAX_FRAMES)
     return status_exception("RecursionError", "maximum recursion depth of %d calls exceeded", MAX_FRAMES);
   size_t values = (size_t)code->register_count + code->window + code->enter_depth;
@@ -108,7 +108,7 @@ Status task_push(Task *task, const Code *code, Frame **out) {
                    .chunk_used = task->chunk->used};
   chunk->used += bytes;
   task->chunk = chunk;
-  uint32_t p = code->parameter_count, k = code->constant_count;
+  uint32_t p = code->parameter_count, k = code->constant_count; /* who runs it fills in its state */
   memset(registers, 0, p * sizeof(IValue));
   memcpy(registers + p, code->constants, k * sizeof(IValue));
   memset(registers + p + k, 0, (code->register_count - p - k) * sizeof(IValue));
@@ -122,7 +122,7 @@ void task_pop(Task *task) {
   assert(task->depth > 0 && task->top);
   Frame *frame = task->top;
   const Code *code = frame->code;
-  uint32_t p = code->parameter_count, k = code->constant_count;
+  uint32_t p = code->parameter_count, k = code->borrowed_count;
   for (uint32_t i = 0; i < p; i++) ivalue_release(frame->registers[i]);
   for (uint32_t i = p + k; i < code->register_count; i++) ivalue_release(frame->registers[i]);
   while (frame->entered_count) ivalue_release(frame->entered[--frame->entered_count]);

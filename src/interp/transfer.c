@@ -106,7 +106,7 @@ Status transfer_to_baseline(Task *task, const Site *site, IValue value) {
   uint32_t output = frame->output;
   task_pop(task);
   Status status = task_push(task, baseline, &frame);
-  uint32_t constants = baseline->parameter_count, temporaries = constants + baseline->constant_count;
+  uint32_t constants = baseline->parameter_count, temporaries = constants + baseline->borrowed_count;
   for (uint32_t i = 0; i < entry->count; i++) {
     if (!status && (to[i] < constants || to[i] >= temporaries)) {
       IValue *r = &frame->registers[to[i]];

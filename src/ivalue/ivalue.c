@@ -7,6 +7,7 @@
 
 #include "ivalue/future.h"
 #include "ivalue/lock.h"
+#include "ivalue/snapshot.h"
 #include "type/pair_map.h"
 
 static TypeStore *store_of(const Type *type) {
@@ -116,6 +117,15 @@ static void drop(DeadList *dead, IValue v) {
   if (ivalue_is_counted(v) && ref_release(v.counted)) bury(dead, v);
 }
 
+static void drop_snapshots(DeadList *dead, Snapshot *snapshot) {
+  for (Snapshot *next; snapshot; snapshot = next) {
+    next = snapshot->next;
+    if (!ref_release(&snapshot->refs)) continue;
+    for (uint32_t i = 0; i < snapshot->count; i++) drop(dead, snapshot->values[i]);
+    mem_free(snapshot);
+  }
+}
+
 static void free_container(DeadList *dead, uint32_t tag, RefCount *container) {
   TypeStore *stores[2] = {NULL, NULL};
   switch (tag) {
@@ -148,6 +158,7 @@ static void free_container(DeadList *dead, uint32_t tag, RefCount *container) {
       Object *o = (Object *)container;
       stores[0] = o->borrows_type ? NULL : o->class_type->type.store;
       for (uint32_t i = 1; i < o->slot_count; i++) drop(dead, o->slots[i]);
+      drop_snapshots(dead, o->snapshots);
       break;
     }
   }
@@ -255,6 +266,7 @@ void object_set(Object *o, uint32_t slot, IValue value) {
   }
   IValue old = o->slots[slot];
   o->slots[slot] = value;
+  if (entered) attribute_written(&o->class_type->attributes.data[slot]);
   CONTAINER_LEAVE(entered, o);
   ivalue_release(old);
 }

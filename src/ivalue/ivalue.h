@@ -3,7 +3,8 @@
  *   ivalue/ivalue.h  IValue, 16 bytes: a scalar or one counted pointer (this file)
  *   ivalue/future.h  futures
  *   ivalue/print.h   values as text
- *   ivalue/lock.h    reading and writing objects and containers that threads share */
+ *   ivalue/lock.h    reading and writing objects and containers that threads share
+ *   ivalue/snapshot.h  what attributes hold while nobody writes them */
 #pragma once
 
 #include "type/type.h"
@@ -126,7 +127,8 @@ typedef struct Object { /* instance of a ClassType; a Module is one */
   bool borrows_type;
   uint32_t slot_count;
   Link next_marked;
-  ClassType *class_type; /* its store is retained, unless borrows_type */
+  ClassType *class_type;      /* its store is retained, unless borrows_type */
+  struct Snapshot *snapshots; /* of what plans read of it, guarded by its container lock: ivalue/snapshot.h */
   IValue slots[];
 } Object;
 typedef struct EnumValue {

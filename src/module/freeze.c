@@ -32,12 +32,12 @@ static bool is_module(IValue v) {
 
 /* ---- the module as it is now ---- */
 
-typedef struct Snapshot {
-  PtrMap copies;           /* module -> the same in the snapshot */
+typedef struct ModuleCopies {
+  PtrMap copies;           /* module -> its copy */
   VEC(Object *) originals; /* of which slots are to be copied */
-} Snapshot;
+} ModuleCopies;
 
-static Object *copy_of(Freezer *f, Snapshot *s, Object *original) {
+static Object *copy_of(Freezer *f, ModuleCopies *s, Object *original) {
   Object *copy = ptrmap_get(&s->copies, original);
   if (copy) return copy;
   Arena *arena = &f->unit->store.arena;
@@ -53,7 +53,7 @@ static Object *copy_of(Freezer *f, Snapshot *s, Object *original) {
 
 /* Other threads may set attributes meanwhile, which takes the lock of each object. */
 static void take_snapshot(Freezer *f) {
-  Snapshot s = {0};
+  ModuleCopies s = {0};
   ptrmap_init(&s.copies, &f->unit->store.arena);
   f->root = copy_of(f, &s, f->from->object);
   for (size_t i = 0; i < s.originals.length; i++) {

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 
+#include "ivalue/snapshot.h"
 #include "tensor/device_map.h"
 
 Status module_new(CompilationUnit *unit, Object *object, Module **out) {
@@ -184,6 +185,7 @@ Status module_to(Module *module, DType dtype, Device device) {
     return status_new(ERROR_INVALID_ARGUMENT, "modules are converted to floating dtypes only, not %s",
                       dtype_name(dtype));
   Conversion c = {.dtype = dtype};
+  object_drop_snapshots(module->object); /* they would keep what is replaced */
   ptrmap_init(&c.done, NULL);
   Status status = module_each(module, true, convert_visit, &c);
   for (uint32_t i = 0; i < c.done.slot_count; i++)

@@ -98,7 +98,8 @@ void reason_reset(void);                       /* test hook */
   X(plan_misses, "calls for whose arguments there was no plan yet") \
   X(compiles, "plans that were made")                               \
   X(bailouts, "calls that a failed guard sent on in the baseline")  \
-  X(packed_weights, "weights that convolutions packed")
+  X(packed_weights, "weights that convolutions packed")             \
+  X(state_reads, "calls that read their module's state anew")
 
 typedef struct Statistics {
 #define X(name, text) _Atomic uint64_t name;

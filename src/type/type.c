@@ -309,7 +309,7 @@ EnumType *enum_type_new(TypeStore *store, Str qualified_name, const Type *value_
 uint32_t class_type_add_attribute(ClassType *c, Str name, const Type *type, AttributeKind kind) {
   Arena *arena = &c->type.store->arena;
   Str copy = {arena_strndup(arena, name.data, name.length), name.length};
-  ClassAttribute attribute = {copy, type, kind};
+  ClassAttribute attribute = {.name = copy, .type = type, .kind = kind};
   vec_arena_push(arena, &c->attributes, attribute);
   map_put(&c->attribute_index, copy, (void *)(uintptr_t)c->attributes.length);
   return (uint32_t)c->attributes.length - 1;

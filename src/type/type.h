@@ -97,6 +97,7 @@ typedef struct ClassAttribute {
   Str name;
   const Type *type;
   AttributeKind kind;
+  _Atomic bool is_relied_on; /* by a Snapshot: a write to this attribute moves the stamp (ivalue/snapshot.h) */
 } ClassAttribute;
 typedef struct ClassConstant {
   Str name;
@@ -107,8 +108,8 @@ typedef struct ClassProperty {
   struct Function *getter, *setter; /* setter may be NULL */
 } ClassProperty;
 
-/* Filled while its declaration compiles, immutable once its unit is published. Slots of an Object follow `attributes`.
- */
+/* Filled while its declaration compiles, immutable once its unit is published, but for what Snapshots rely on. Slots of
+ * an Object follow `attributes`. */
 /* What calling a module runs before its forward and after it, numbered as WICK_FORWARD_PRE_HOOK is. */
 typedef enum HookKind { HOOK_BEFORE_FORWARD, HOOK_AFTER_FORWARD, HOOK_KIND_COUNT } HookKind;
 extern const char *const class_hook_lists[HOOK_KIND_COUNT]; /* what classes call them: "__forward_pre_hooks__" */

@@ -79,7 +79,7 @@ static inline void planned_guard(Planned *p, bool eliminate) {
 }
 
 static inline void planned_finish(Planned *p) {
-  PLANNED_TRY(p, code_compile_plan(p->plan, STR("plan"), p->baseline_code, &p->plan_code));
+  PLANNED_TRY(p, code_compile_plan(p->plan, STR("plan"), p->baseline_code, NULL, &p->plan_code));
 }
 
 static inline void planned_dispose_codes(Planned *p) {

@@ -303,7 +303,7 @@ static void test_listing(void **state) {
       "  %30 : (Tensor, Tensor) = prim::TupleConstruct(%hy, %cy)\n"
       "  return (%30)\n");
   Code *code;
-  assert_null(code_compile_with(ir.graph, STR("LSTMCellS"), CODE_NO_REUSE, NULL, &code));
+  assert_null(code_compile_with(ir.graph, STR("LSTMCellS"), CODE_NO_REUSE, NULL, NULL, &code));
   StrBuf text = {0};
   code_print(code, &text);
   assert_text(&text,

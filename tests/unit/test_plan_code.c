@@ -13,7 +13,7 @@ static void pair_make(Pair *p, const char *text) {
   ir_parse(&p->ir, text);
   assert_null(graph_lint(p->ir.graph));
   assert_null(code_compile_baseline(p->ir.graph, STR("baseline"), &p->baseline));
-  assert_null(code_compile_plan(p->ir.graph, STR("plan"), p->baseline, &p->plan));
+  assert_null(code_compile_plan(p->ir.graph, STR("plan"), p->baseline, NULL, &p->plan));
 }
 
 static void pair_dispose(Pair *p) {
@@ -126,7 +126,7 @@ static void test_profile(void **state) {
            "  %l : Tensor[] = prim::ListConstruct(%a, %b, %c)\n"
            "  return (%l)\n");
   Code *code;
-  assert_null(code_compile_plan(ir.graph, STR("f"), NULL, &code));
+  assert_null(code_compile_plan(ir.graph, STR("f"), NULL, NULL, &code));
   assert_int_equal(code->profile_count, 3);
   ProfileRun *profile = profile_run_new(3);
   Exec exec;

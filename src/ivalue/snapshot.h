@@ -1,0 +1,56 @@
+/* Snapshot: what attributes reached from an object held at a stamp. One stamp of the process stands for all state that
+ * somebody relies on: it moves when an attribute is written that a Snapshot read since it was written last. So one
+ * comparison tells whether a Snapshot still holds, and what nobody relies on can be written as often as one likes.
+ *
+ * Who makes one
+ *   1. takes the stamp,
+ *   2. marks the attributes (attribute_rely_on),
+ *   3. reads them under the locks of their objects, all of them shared,
+ *   4. keeps the Snapshot with the stamp of 1 (object_keep_snapshot).
+ * ORDER snapshot: a writer takes the object's lock after the reader did, and then finds the mark, or before, and then
+ * the reader finds the value; and he moves the stamp after the reader took it. In both cases no Snapshot of the present
+ * stamp holds an older value.
+ *
+ * An object owns the Snapshots of what is read from it: they go with it, and what they hold is alive as long as one is
+ * held, whatever is written meanwhile. What was replaced below the object stays until the next call replaces the
+ * Snapshot. */
+#pragma once
+
+#include "ivalue/ivalue.h"
+
+typedef struct Snapshot {
+  RefCount refs;
+  uint32_t count;
+  uint64_t stamp;
+  uint64_t reader;       /* for whom it was made; one Snapshot of an object for each reader */
+  uint64_t code;         /* whose reads `values` are; a number that no other Code has */
+  void *variant;         /* of the reader, chosen by what was read; NULL: none */
+  struct Snapshot *next; /* of the same object */
+  IValue values[];
+} Snapshot;
+
+extern _Atomic uint64_t state_stamp;
+
+static inline uint64_t state_stamp_now(void) {
+  return atomic_load_explicit(&state_stamp, memory_order_acquire);
+}
+static inline void attribute_rely_on(ClassAttribute *attribute) {
+  if (!atomic_load_explicit(&attribute->is_relied_on, memory_order_relaxed))
+    atomic_store_explicit(&attribute->is_relied_on, true, memory_order_release);
+}
+/* After a write, within the object's lock. */
+static inline void attribute_written(ClassAttribute *attribute) {
+  if (!atomic_load_explicit(&attribute->is_relied_on, memory_order_relaxed)) return;
+  if (atomic_exchange(&attribute->is_relied_on, false)) atomic_fetch_add(&state_stamp, 1);
+}
+
+Snapshot *snapshot_new(uint32_t count); /* its values None; NULL: no memory */
+void snapshot_free(Snapshot *snapshot); /* for who released the last reference */
+static inline void snapshot_release(Snapshot *snapshot) {
+  if (snapshot && ref_release(&snapshot->refs)) snapshot_free(snapshot);
+}
+/* Of the reader and the stamp, retained; NULL: there is none. */
+Snapshot *object_snapshot(Object *object, uint64_t reader, uint64_t stamp);
+/* In the place of the reader's last one. */
+void object_keep_snapshot(Object *object, Snapshot *snapshot);
+void object_drop_snapshots(Object *object);
