@@ -33,9 +33,9 @@ ProfileRun *profiling_record_begin(ProfilingRecord *record);
 void profiling_record_end(ProfilingRecord *record, ProfileRun *run, bool completed);
 /* As many runs as this have to return once more; what was seen stays. */
 void profiling_record_extend(ProfilingRecord *record, uint32_t runs);
-/* Of a run that completed, before it ends: true, and one run more is needed, if it is the first that left in an attribute
- * another kind of tensor than it read there, as a network does that begins without a state. The next run will read what
- * this one wrote; a plan that assumes what this one read would fail then. run may be NULL. */
+/* Of a run that completed, before it ends: true, and one run more is needed, if it is the first that left in an
+ * attribute another kind of tensor than it read there, as a network does that begins without a state. The next run will
+ * read what this one wrote; a plan that assumes what this one read would fail then. run may be NULL. */
 bool profiling_record_await_state(ProfilingRecord *record, const ProfileRun *run);
 bool profiling_record_is_ready(const ProfilingRecord *record);
 /* Of a ready record: sets the types of the outputs of prim::profile nodes in a copy of the instrumented graph, and
