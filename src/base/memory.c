@@ -260,10 +260,10 @@ static void *arena_alloc_slow(Arena *arena, size_t bytes) {
   arena->chunks = chunk;
   arena->bytes += total;
   char *start = (char *)(chunk + 1);
-  if (own) return memset(start, 0, bytes);
+  if (own) return start;
   arena->next = start + bytes;
   arena->end = (char *)chunk + total;
-  return memset(start, 0, bytes);
+  return start;
 }
 
 /* Whole units of ARENA_ALIGN; most blocks are a few of them, where calling memset would cost more than clearing. */
@@ -278,15 +278,25 @@ static inline void *clear(char *p, size_t bytes) {
   return p;
 }
 
-void *arena_alloc(Arena *arena, size_t bytes) {
-  assert((uintptr_t)arena->next % ARENA_ALIGN == 0);
+static inline size_t whole_units(const Arena *arena, size_t bytes) {
   if (bytes > PTRDIFF_MAX - ARENA_ALIGN) catch_throw(arena->catch_point, status_out_of_memory());
-  bytes = (bytes + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
-  if (!bytes) bytes = ARENA_ALIGN;
+  return bytes ? (bytes + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1) : ARENA_ALIGN;
+}
+static inline char *take_units(Arena *arena, size_t bytes) {
+  assert((uintptr_t)arena->next % ARENA_ALIGN == 0);
   if (__builtin_expect((size_t)(arena->end - arena->next) < bytes, 0)) return arena_alloc_slow(arena, bytes);
   char *p = arena->next;
   arena->next += bytes;
-  return clear(p, bytes);
+  return p;
+}
+
+void *arena_alloc(Arena *arena, size_t bytes) {
+  bytes = whole_units(arena, bytes);
+  return clear(take_units(arena, bytes), bytes);
+}
+
+void *arena_alloc_uncleared(Arena *arena, size_t bytes) {
+  return take_units(arena, whole_units(arena, bytes));
 }
 
 void *arena_alloc_array(Arena *arena, size_t count, size_t bytes) {
@@ -296,8 +306,9 @@ void *arena_alloc_array(Arena *arena, size_t count, size_t bytes) {
 }
 
 char *arena_strndup(Arena *arena, const char *text, size_t length) {
-  char *copy = arena_alloc(arena, length + 1);
+  char *copy = arena_alloc_uncleared(arena, length + 1);
   if (length) memcpy(copy, text, length);
+  copy[length] = '\0';
   return copy;
 }
 

@@ -108,6 +108,7 @@ typedef struct Arena {
 void arena_init(Arena *arena, Catch *catch_point);
 void arena_dispose(Arena *arena);
 void *arena_alloc(Arena *arena, size_t bytes);
+void *arena_alloc_uncleared(Arena *arena, size_t bytes);            /* for who writes all of it, or what is read */
 void *arena_alloc_array(Arena *arena, size_t count, size_t bytes);  /* product checked */
 char *arena_strndup(Arena *arena, const char *text, size_t length); /* adds a NUL */
 char *arena_printf(Arena *arena, const char *format, ...) PRINTF_LIKE(2, 3);

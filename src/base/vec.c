@@ -29,7 +29,7 @@ void vec_arena_grow_(Arena *arena, void **data, size_t *capacity, size_t length,
   size_t wanted, bytes;
   if (!grown_capacity(*capacity, count, item_bytes, &wanted, &bytes))
     catch_throw(arena->catch_point, status_out_of_memory());
-  void *grown = arena_alloc(arena, bytes);
+  void *grown = arena_alloc_uncleared(arena, bytes);
   if (length) memcpy(grown, *data, length * item_bytes);
   *data = grown;
   *capacity = wanted;

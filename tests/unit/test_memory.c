@@ -39,6 +39,31 @@ static void test_arena_is_zeroed_and_aligned(void **state) {
   assert_int_equal(arena.bytes, 0);
 }
 
+/* Also where chunks lie in memory that was written before. */
+static void test_arena_clears_what_was_used(void **state) {
+  (void)state;
+  static const size_t sizes[] = {16, 100, 400, 3000, 40000, 200000};
+  for (int turn = 0; turn < 4; turn++) {
+    Catch c;
+    Arena arena;
+    arena_init(&arena, &c);
+    if (catch_enter(&c)) {
+      for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        unsigned char *written = arena_alloc_uncleared(&arena, sizes[k]);
+        assert_int_equal((uintptr_t)written % 16, 0);
+        memset(written, 0xFF, sizes[k]);
+        unsigned char *cleared = arena_alloc(&arena, sizes[k]);
+        assert_true(cleared >= written + sizes[k] || cleared + sizes[k] <= written);
+        for (size_t i = 0; i < sizes[k]; i++) assert_int_equal(cleared[i], 0);
+        memset(cleared, 0xFF, sizes[k]);
+      }
+    } else {
+      fail();
+    }
+    arena_dispose(&arena);
+  }
+}
+
 static void fill(void *argument) {
   for (;;) arena_alloc(argument, 1000);
 }
@@ -77,6 +102,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_refused_sizes),
       cmocka_unit_test(test_arena_is_zeroed_and_aligned),
+      cmocka_unit_test(test_arena_clears_what_was_used),
       cmocka_unit_test(test_arena_throws),
       cmocka_unit_test(test_vec),
   };
