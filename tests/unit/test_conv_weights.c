@@ -424,6 +424,9 @@ static void first_calls_keep_what_was_there(void **state) {
 
 static void first_calls_pack(void **state) {
   (void)state;
+#ifdef WICK_HOSTILE
+  skip(); /* an argument that an operator may write over is a copy there: the weight is another one in every call */
+#endif
   static const char text[] =
       "def f(x: Tensor, w: Tensor, b: Tensor):\n"
       "    return torch.addmm(b, x, w.t())\n";
