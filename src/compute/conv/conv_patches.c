@@ -38,6 +38,11 @@ static void put_rows(void *argument, int64_t begin, int64_t end) {
   }
 }
 
+/* Windows of one row without a rest behind the last: the input is that matrix as it lies. */
+static bool is_matrix(const ConvParams *p) {
+  return p->kernel[1] == 1 && p->in[2] == p->out[2] * p->kernel[2];
+}
+
 /* gemm_panels_layout's, with the weight's taps before its channels. */
 static void panels_layout(const ConvParams *p, WeightLayout *out) {
   int64_t taps = p->kernel[1] * p->kernel[2];
@@ -53,26 +58,25 @@ Status conv_patches(Exec *exec, const ConvParams *p, const float *input, const T
   assert(conv_patches_takes(exec, p));
   enum { ONE_THREAD_FLOATS = 1 << 15 };
   int64_t depth = p->kernel[1] * p->kernel[2] * p->in_channels, lines = p->batch * p->out[1], each = p->out[2] * depth;
-  size_t bytes;
-  if (!size_mul((size_t)(lines * each), sizeof(float), &bytes)) return status_out_of_memory();
+  size_t bytes = 0;
+  if (!is_matrix(p) && !size_mul((size_t)(lines * each), sizeof(float), &bytes)) return status_out_of_memory();
   WeightLayout layout;
   panels_layout(p, &layout);
   PackedWeight *packed = packed_weight_take(exec, weight, &layout);
-  Patches patches = {p, input, packed ? cache_alloc(bytes) : NULL};
-  Status status = patches.rows ? OK : status_out_of_memory();
-  if (!status) {
-    parallel_for(exec->threads, lines, 1 + ONE_THREAD_FLOATS / each, put_rows, &patches);
+  Patches patches = {p, input, bytes ? cache_alloc(bytes) : NULL};
+  Status status = packed && (patches.rows || !bytes) ? OK : status_out_of_memory();
+  if (!status && bytes) parallel_for(exec->threads, lines, 1 + ONE_THREAD_FLOATS / each, put_rows, &patches);
+  if (!status)
     status = gemm_panels(exec, &(GemmPanels){.m = lines * p->out[2],
                                              .n = p->out_channels,
                                              .k = depth,
-                                             .a = patches.rows,
+                                             .a = bytes ? patches.rows : input,
                                              .a_stride = depth,
                                              .panels = packed_weight_data(packed),
                                              .bias = bias,
                                              .c = out,
                                              .ldc = p->out_channels});
-    cache_free(patches.rows, bytes);
-  }
+  if (patches.rows) cache_free(patches.rows, bytes);
   if (packed) packed_weight_give_back(packed);
   return status;
 }
