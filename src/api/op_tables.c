@@ -10,6 +10,7 @@ extern const OpTable op_table_complex;
 extern const OpTable op_table_composite;
 extern const OpTable op_table_conv;
 extern const OpTable op_table_conv_named;
+extern const OpTable op_table_conv_expand;
 extern const OpTable op_table_conv_norm;
 extern const OpTable op_table_create;
 extern const OpTable op_table_decomposed;
@@ -102,6 +103,7 @@ const OpTable *const op_tables[] = {
     &op_table_composite,
     &op_table_conv,
     &op_table_conv_named,
+    &op_table_conv_expand,
     &op_table_conv_norm,
     &op_table_create,
     &op_table_decomposed,

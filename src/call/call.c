@@ -396,10 +396,8 @@ Status operator_call_made(Exec *exec, const Operator *op, const KindForm *operat
   return enter(exec, op, call);
 }
 
-Status op_call(Exec *exec, OpRef *ref, uint32_t input_count, const IValue *inputs, uint32_t output_count,
-               IValue *outputs) {
+Status op_find(OpRef *ref, const Operator **out) {
   const Operator *op = atomic_load_explicit(&ref->op, memory_order_acquire);
-  for (uint32_t i = 0; i < output_count; i++) outputs[i] = IVALUE_NONE;
   if (!op) {
     op = operator_find_overload(str_from(ref->name), str_from(ref->overload));
     if (!op)
@@ -407,6 +405,15 @@ Status op_call(Exec *exec, OpRef *ref, uint32_t input_count, const IValue *input
                         ref->overload);
     atomic_store_explicit(&ref->op, op, memory_order_release);
   }
+  *out = op;
+  return OK;
+}
+
+Status op_call(Exec *exec, OpRef *ref, uint32_t input_count, const IValue *inputs, uint32_t output_count,
+               IValue *outputs) {
+  const Operator *op;
+  for (uint32_t i = 0; i < output_count; i++) outputs[i] = IVALUE_NONE;
+  TRY(op_find(ref, &op));
   const CallPlan *plan;
   TRY(call_plan(op, &plan));
   IValue all[CALL_MAX_INPUTS];

@@ -80,6 +80,7 @@ typedef struct OpRef {
 } OpRef;
 #define OP_REF(name, overload) \
   { name, overload, NULL }
+Status op_find(OpRef *ref, const struct Operator **out) MUST_CHECK; /* an error: there is none */
 Status op_call(Exec *exec, OpRef *ref, uint32_t input_count, const IValue *inputs, uint32_t output_count,
                IValue *outputs) MUST_CHECK;
 

@@ -12,6 +12,7 @@
  *   compute/conv/weight_reader.h        a weight on the way there, in place or out of the file
  *   compute/conv/flat_conv.h            all others of float32, but transposed ones
  *   compute/conv/flat_product.h         those on small planes
+ *   compute/conv/flat_expand.h          1x1 ones together with the depthwise ones behind them
  *   compute/conv/flat_planes.h          the planes they read
  *   compute/conv/flat_winograd.h        3x3 ones with fewer products
  *   compute/conv/flat_tile.h            their inner loops; flat_tile_body.h, flat_tile_four.h, flat_winograd_body.h,

@@ -12,6 +12,7 @@
  *   op/nn/pool.h              windows of pooling
  *   op/nn/norm.h              batch normalization by stored statistics
  *   op/nn/fused.h             what operators of plans ask before they do the work of several
+ *   op/nn/conv_norm.h         a convolution with what belongs to it, as one call
  *   op/nn/linear.h            the product of a linear layer by panels
  *   op/quantized/quantized.h  what kernels of quantized tensors share
  *   op/quantized/layer.h      weights of quantized layers, and their outputs

@@ -60,6 +60,9 @@ void fuse_attention(Graph *graph);
 /* The product with a gate, aten::conv2d, batch_norm with stored statistics, the sum with a tensor and relu, hardtanh,
  * hardswish, silu, ... are one wick::convolution_norm. For plans: archives never hold it. */
 void fuse_convolution(Graph *graph);
+/* wick::convolution_norm of a 1x1 kernel and the depthwise one of its result alone are one wick::expand_convolution.
+ * For plans: archives never hold it. */
+void fuse_expansion(Graph *graph);
 /* batch_norm with stored statistics and relu are one wick::batch_norm_relu. For plans: archives never hold it. */
 void fuse_norm_relu(Graph *graph);
 /* aten::linear of one input, near each other, are one wick::linears. For plans: archives never hold it. */
@@ -231,6 +234,7 @@ typedef struct Pass {
   X(fold_frozen_conv_bn) \
   X(fuse_attention) \
   X(fuse_convolution) \
+  X(fuse_expansion) \
   X(fuse_norm_relu) \
   X(guard_elimination) \
   X(hoist_attributes) \

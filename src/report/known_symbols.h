@@ -190,6 +190,7 @@
   X(wick, cat_in_place) \
   X(wick, cat_room) \
   X(wick, convolution_norm) \
+  X(wick, expand_convolution) \
   X(wick, linears) \
   X(attr, Subgraph) \
   X(attr, beg) \

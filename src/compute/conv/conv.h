@@ -4,7 +4,10 @@
 #include "call/operator.h"
 #include "compute/conv/conv_epilogue.h"
 
-enum { CONV_SPATIAL = 3 };
+enum {
+  CONV_SPATIAL = 3,
+  CONV_FEW_POSITIONS = 256 /* of a plane: so small ones stay in cache, and are products by vectors of channels */
+};
 
 /* Always three spatial dimensions; missing leading ones have size 1, stride 1, no padding. */
 typedef struct ConvParams {
@@ -22,7 +25,9 @@ typedef struct ConvParams {
 Status conv_read(const Call *call, ConvParams *out) MUST_CHECK;
 Status conv_params(const Tensor *input, const Tensor *weight,
                    ConvParams *out) MUST_CHECK; /* the sizes, once the numbers are set */
-double conv_flops(const Call *call);            /* a FlopFunction; the arguments by name, as conv_read */
+/* Of a batch's result; sizes has room for CONV_SPATIAL + 2, and is given. */
+const int64_t *conv_result_sizes(const ConvParams *p, int64_t *sizes);
+double conv_flops(const Call *call); /* a FlopFunction; the arguments by name, as conv_read */
 /* out, input, weight dense and row-major, of float32 or float64; bias of out_channels or NULL. */
 Status conv_forward_portable(Exec *exec, const ConvParams *p, DType dtype, const void *input, const void *weight,
                              const void *bias, void *out) MUST_CHECK;
@@ -35,6 +40,16 @@ Status conv_forward(Exec *exec, const ConvParams *p, const Tensor *input, const 
 bool conv_takes_channels_last(const Exec *exec, const ConvParams *p);
 Status conv_forward_channels_last(Exec *exec, const ConvParams *p, const Tensor *input, const Tensor *weight,
                                   const float *bias, Tensor *out) MUST_CHECK;
+/* An expansion to more channels and the depthwise convolution of its result, each finished by its epilogue. */
+typedef struct Expansion {
+  const ConvParams *expand, *depthwise;
+  const ConvEpilogue *after_expand, *after_depthwise;
+} Expansion;
+/* Whether they can be done at once, so that what lies between them stays in cache, and it pays. */
+bool conv_takes_expansion(const Expansion *both);
+/* Tensors of float32, dense and row-major, out not empty. */
+Status conv_forward_expansion(Exec *exec, const Expansion *both, const Tensor *input, const Tensor *expand_weight,
+                              const Tensor *depthwise_weight, Tensor *out) MUST_CHECK;
 /* A 1x1 kernel without stride or padding: one matrix product for each sample, on the input as it lies. */
 bool conv_is_product(const ConvParams *p);
 /* Any of the results may be NULL. */

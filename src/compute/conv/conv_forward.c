@@ -4,6 +4,7 @@
 #include "compute/conv/conv_backward.h"
 #include "compute/conv/conv_patches.h"
 #include "compute/conv/conv_weights.h"
+#include "compute/conv/flat_expand.h"
 #include "compute/conv/flat_planes.h"
 #include "compute/conv/flat_product.h"
 #include "compute/conv/flat_winograd.h"
@@ -71,6 +72,22 @@ Status conv_forward_channels_last(Exec *exec, const ConvParams *p, const Tensor 
   if (conv_patches_takes(exec, p)) return conv_patches(exec, p, tensor_data(input), weight, bias, tensor_data(out));
   ConvEpilogue bias_only = {.shift = bias};
   return flat_side_last(flat_kernels(), exec, p, tensor_data(input), tensor_data(weight), &bias_only, tensor_data(out));
+}
+
+bool conv_takes_expansion(const Expansion *both) {
+  return flat_expand_takes(flat_kernels(), both);
+}
+
+Status conv_forward_expansion(Exec *exec, const Expansion *both, const Tensor *input, const Tensor *expand_weight,
+                              const Tensor *depthwise_weight, Tensor *out) {
+  WeightLayout layout;
+  flat_conv_layout(both->expand, &layout);
+  PackedWeight *packed = packed_weight_take(exec, expand_weight, &layout);
+  if (!packed) return status_out_of_memory();
+  Status status = flat_expand(flat_kernels(), exec, both, tensor_data(input), packed_weight_data(packed),
+                              tensor_data(depthwise_weight), tensor_data(out));
+  packed_weight_give_back(packed);
+  return status;
 }
 
 Status conv_forward(Exec *exec, const ConvParams *p, const Tensor *input, const Tensor *weight,

@@ -23,28 +23,39 @@ bool flat_direct_pays(const ConvParams *p, const FlatKernels *kernels) {
          !(is_short && flat_side_pays(p, kernels));
 }
 
+void flat_direct_inputs(const ConvParams *p, int64_t first, int64_t end, int64_t *begin, int64_t *stop) {
+  int64_t from = first * p->stride[1] - p->padding[1], to = (end - 1) * p->stride[1] - p->padding[1] + p->kernel[1];
+  *begin = from > 0 ? from : 0;
+  *stop = to < p->in[1] ? to : p->in[1];
+  if (*stop < *begin) *stop = *begin;
+}
+
+void flat_direct_rows(const FlatKernels *kernels, const ConvParams *p, const float *weight, const ConvEpilogue *e,
+                      int64_t plane, int64_t first, int64_t end, const float *input, float *out) {
+  int64_t channel = plane % p->groups, at = plane * p->out[1] * p->out[2] + first * p->out[2], begin, stop;
+  flat_direct_inputs(p, first, end, &begin, &stop);
+  kernels->direct(&(FlatDirect){.weights = weight + channel * p->kernel[1] * p->kernel[2],
+                                .input = input,
+                                .side = (int)p->kernel[2],
+                                .stride = (int)p->stride[2],
+                                .in_size = {stop - begin, p->in[2]},
+                                .out_size = {end - first, p->out[2]},
+                                .padding = {begin - (first * p->stride[1] - p->padding[1]), p->padding[2]},
+                                .out = out + at,
+                                .add = e->add ? e->add + at : NULL,
+                                .scale = e->scale ? e->scale[channel] : 1,
+                                .shift = e->shift ? e->shift[channel] : 0,
+                                .activation = e->activation,
+                                .low = e->low,
+                                .high = e->high});
+}
+
 static void run_planes(void *argument, int64_t begin, int64_t end) {
   const Direct *d = argument;
   const ConvParams *p = d->p;
-  const ConvEpilogue *e = d->epilogue;
-  int64_t in = p->in[1] * p->in[2], out = p->out[1] * p->out[2], taps = p->kernel[1] * p->kernel[2];
-  for (int64_t plane = begin; plane < end && !exec_is_over(d->exec); plane++) {
-    int64_t channel = plane % p->groups;
-    d->kernels->direct(&(FlatDirect){.weights = d->weight + channel * taps,
-                                     .input = d->input + plane * in,
-                                     .side = (int)p->kernel[2],
-                                     .stride = (int)p->stride[2],
-                                     .in_size = {p->in[1], p->in[2]},
-                                     .out_size = {p->out[1], p->out[2]},
-                                     .padding = {p->padding[1], p->padding[2]},
-                                     .out = d->out + plane * out,
-                                     .add = e->add ? e->add + plane * out : NULL,
-                                     .scale = e->scale ? e->scale[channel] : 1,
-                                     .shift = e->shift ? e->shift[channel] : 0,
-                                     .activation = e->activation,
-                                     .low = e->low,
-                                     .high = e->high});
-  }
+  int64_t size = p->in[1] * p->in[2];
+  for (int64_t plane = begin; plane < end && !exec_is_over(d->exec); plane++)
+    flat_direct_rows(d->kernels, p, d->weight, d->epilogue, plane, 0, p->out[1], d->input + plane * size, d->out);
 }
 
 Status flat_direct(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *input, const float *weight,

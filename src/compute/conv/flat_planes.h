@@ -43,6 +43,11 @@ Status flat_side_maximum(const FlatKernels *kernels, const Exec *exec, const Con
 bool flat_direct_pays(const ConvParams *p, const FlatKernels *kernels);
 Status flat_direct(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *input, const float *weight,
                    const ConvEpilogue *epilogue, float *out) MUST_CHECK;
+/* The input rows [begin, stop) that results' rows [first, end) of a plane need, and those results, where `input` has
+ * these rows and no others; out and what is added are of all planes. */
+void flat_direct_inputs(const ConvParams *p, int64_t first, int64_t end, int64_t *begin, int64_t *stop);
+void flat_direct_rows(const FlatKernels *kernels, const ConvParams *p, const float *weight, const ConvEpilogue *e,
+                      int64_t plane, int64_t first, int64_t end, const float *input, float *out);
 /* Depthwise convolution in given loops (conv_depthwise, flat_depthwise.c). */
 Status conv_depthwise_by(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *input,
                          const float *weight, const ConvEpilogue *epilogue, float *out) MUST_CHECK;

@@ -38,7 +38,7 @@ bool flat_product_pays(const ConvParams *p, const FlatKernels *kernels) {
   int64_t outputs = p->out_channels / p->groups, inputs = p->in_channels / p->groups,
           positions = p->out[0] * p->out[1] * p->out[2], taps = p->kernel[0] * p->kernel[1] * p->kernel[2];
   if (p->transposed || outputs < kernels->vector || inputs * taps < 16 || positions <= FLAT_COLUMNS) return false;
-  return positions <= 256;
+  return positions <= CONV_FEW_POSITIONS;
 }
 
 void flat_product_layout(const ConvParams *p, const FlatKernels *kernels, WeightLayout *out) {

@@ -139,6 +139,13 @@ static Status output_sizes(ConvParams *p) {
   return OK;
 }
 
+const int64_t *conv_result_sizes(const ConvParams *p, int64_t *sizes) {
+  sizes[0] = p->batch;
+  sizes[1] = p->out_channels;
+  for (int d = 0; d < p->spatial; d++) sizes[2 + d] = p->out[CONV_SPATIAL - p->spatial + d];
+  return sizes;
+}
+
 Status conv_read(const Call *call, ConvParams *p) {
   int input_at = call_find_argument(call, "input"), weight_at = call_find_argument(call, "weight"),
       bias_at = call_find_argument(call, "bias");

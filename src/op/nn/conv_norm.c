@@ -2,7 +2,7 @@
  * one operation, for plans. */
 #include <math.h>
 
-#include "compute/conv/conv.h"
+#include "op/nn/conv_norm.h"
 #include "op/nn/fused.h"
 
 enum {
@@ -105,7 +105,20 @@ static Status run_parts(Call *call) {
   return OK;
 }
 
-/* scale = gamma / sqrt(var + eps), shift = beta + (bias - mean) * scale: the normalization of stored statistics. */
+/* scale = gamma / sqrt(var + eps), shift = beta + (bias - mean) * scale: the normalization of stored statistics. All
+ * that is read comes from memory in one loop, so that the waits for it fall together. */
+static inline __attribute__((always_inline)) void fold_channels(int64_t channels, const float *mean, const float *var,
+                                                                const float *gamma, const float *beta,
+                                                                const float *bias, float eps, float *restrict scale,
+                                                                float *restrict shift) {
+  for (int64_t c = 0; c < channels; c++) {
+    float s = 1 / sqrtf(var[c] + eps);
+    if (gamma) s *= gamma[c];
+    float t = ((bias ? bias[c] : 0) - mean[c]) * s;
+    scale[c] = s;
+    shift[c] = beta ? t + beta[c] : t;
+  }
+}
 static void fold(const Call *call, int64_t channels, float *scale, float *shift) {
   const Tensor *bias = call_tensor_or_null(call, BIAS), *gamma = call_tensor_or_null(call, GAMMA),
                *beta = call_tensor_or_null(call, BETA);
@@ -113,11 +126,10 @@ static void fold(const Call *call, int64_t channels, float *scale, float *shift)
   const float *b = bias ? tensor_data(bias) : NULL, *g = gamma ? tensor_data(gamma) : NULL,
               *t = beta ? tensor_data(beta) : NULL;
   float eps = (float)call_double(call, EPS);
-  for (int64_t c = 0; c < channels; c++) scale[c] = 1 / sqrtf(var[c] + eps);
-  if (g)
-    for (int64_t c = 0; c < channels; c++) scale[c] *= g[c];
-  for (int64_t c = 0; c < channels; c++) shift[c] = (b ? b[c] : 0) - mean[c];
-  for (int64_t c = 0; c < channels; c++) shift[c] = shift[c] * scale[c] + (t ? t[c] : 0);
+  if (g && t && !b) /* what is not there is known to the compiler then */
+    fold_channels(channels, mean, var, g, t, NULL, eps, scale, shift);
+  else
+    fold_channels(channels, mean, var, g, t, b, eps, scale, shift);
 }
 
 /* Where a plan joins the result with others along the channels, and one sample makes that a run of memory: the first's
@@ -142,21 +154,13 @@ static Status result_new(const Call *call, int ndim, const int64_t *sizes, Tenso
   return tensor_from_storage(beside->storage, DTYPE_FLOAT32, ndim, sizes, NULL, end, out);
 }
 
-static Status run_fused(Call *call, const ConvParams *p, const float *scale, const float *shift) {
+static Status run_fused(Call *call, const ConvNorm *n) {
+  const ConvParams *p = &n->params;
   const Tensor *input = call_tensor(call, INPUT), *weight = call_tensor(call, WEIGHT);
-  const Tensor *add = call_tensor_or_null(call, ADD), *gate = call_tensor_or_null(call, GATE);
-  ConvEpilogue epilogue = {.scale = scale,
-                           .shift = shift,
-                           .add = add ? tensor_data(add) : NULL,
-                           .gate = gate ? tensor_data(gate) : NULL,
-                           .activation = activation_of(call),
-                           .low = (float)call_double(call, LOW),
-                           .high = (float)call_double(call, HIGH)};
-  int64_t sizes[5] = {p->batch, p->out_channels};
-  for (int d = 0; d < p->spatial; d++) sizes[2 + d] = p->out[CONV_SPATIAL - p->spatial + d];
+  int64_t sizes[CONV_SPATIAL + 2];
   Tensor *out;
-  TRY(result_new(call, input->ndim, sizes, &out));
-  Status status = out->numel ? conv_forward(call->exec, p, input, weight, &epilogue, out) : OK;
+  TRY(result_new(call, input->ndim, conv_result_sizes(p, sizes), &out));
+  Status status = out->numel ? conv_forward(call->exec, p, input, weight, &n->epilogue, out) : OK;
   if (!status)
     call_set_tensor(call, 0, out);
   else
@@ -188,41 +192,63 @@ static bool has_plain_gate(const Call *call, const Tensor *input) {
 }
 
 /* Anything out of the ordinary goes to the parts, which know how to do or refuse it. */
-static Status kernel_convolution_norm(Call *call) {
+Status conv_norm_read(const Call *call, ConvNorm *n, bool *is_ordinary) {
   const Tensor *input = call_tensor(call, INPUT), *weight = call_tensor(call, WEIGHT);
   const Tensor *mean = call_tensor_or_null(call, MEAN), *var = call_tensor_or_null(call, VAR);
+  *is_ordinary = false;
   if (fused_records(call) || call->exec->deterministic || !fused_is_plain(input) || !fused_is_plain(weight) ||
       input->dtype != DTYPE_FLOAT32 || input->ndim != weight->ndim || (mean != NULL) != (var != NULL) ||
       !has_plain_gate(call, input))
-    return run_parts(call);
-  ConvParams p;
-  TRY(conv_read(call, &p));
-  if (!call_is_none(call, GATE) && !conv_takes_gate(&p)) return run_parts(call);
+    return OK;
+  ConvParams *p = &n->params;
+  TRY(conv_read(call, p));
+  if (!call_is_none(call, GATE) && !conv_takes_gate(p)) return OK;
   for (uint32_t i = BIAS; i <= VAR; i++)
-    if ((i == BIAS || i >= GAMMA) && !fused_is_vector(call_tensor_or_null(call, i), p.out_channels))
-      return run_parts(call);
-  if (!has_plain_end(call, &p)) return run_parts(call);
-  if (!mean) {
-    const Tensor *bias = call_tensor_or_null(call, BIAS);
-    return run_fused(call, &p, NULL, bias ? tensor_data(bias) : NULL);
-  }
+    if ((i == BIAS || i >= GAMMA) && !fused_is_vector(call_tensor_or_null(call, i), p->out_channels)) return OK;
+  if (!has_plain_end(call, p)) return OK;
+  const Tensor *bias = call_tensor_or_null(call, BIAS), *add = call_tensor_or_null(call, ADD),
+               *gate = call_tensor_or_null(call, GATE);
+  n->numbers = NULL;
+  n->epilogue = (ConvEpilogue){.shift = bias ? tensor_data(bias) : NULL,
+                               .add = add ? tensor_data(add) : NULL,
+                               .gate = gate ? tensor_data(gate) : NULL,
+                               .activation = activation_of(call),
+                               .low = (float)call_double(call, LOW),
+                               .high = (float)call_double(call, HIGH)};
+  *is_ordinary = true;
+  return OK;
+}
 
-  float *numbers = mem_alloc((size_t)p.out_channels * 2 * sizeof *numbers);
-  if (!numbers) return status_out_of_memory();
-  fold(call, p.out_channels, numbers, numbers + p.out_channels);
-  Status status = run_fused(call, &p, numbers, numbers + p.out_channels);
-  mem_free(numbers);
+Status conv_norm_begin(const Call *call, ConvNorm *n) {
+  int64_t channels = n->params.out_channels;
+  if (call_is_none(call, MEAN)) return OK;
+  n->numbers = mem_alloc((size_t)channels * 2 * sizeof *n->numbers);
+  if (!n->numbers) return status_out_of_memory();
+  fold(call, channels, n->numbers, n->numbers + channels);
+  n->epilogue.scale = n->numbers;
+  n->epilogue.shift = n->numbers + channels;
+  return OK;
+}
+
+void conv_norm_end(ConvNorm *n) {
+  mem_free(n->numbers);
+}
+
+static Status kernel_convolution_norm(Call *call) {
+  ConvNorm n;
+  bool is_ordinary;
+  TRY(conv_norm_read(call, &n, &is_ordinary));
+  if (!is_ordinary) return run_parts(call);
+  TRY(conv_norm_begin(call, &n));
+  Status status = run_fused(call, &n);
+  conv_norm_end(&n);
   return status;
 }
 
-#define CONVOLUTION_NORM(overload, more)                                                                          \
-  {                                                                                                               \
-    .schema = "wick::convolution_norm" overload                                                                   \
-              "(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] "                   \
-              "dilation, int groups, Tensor? norm_weight, Tensor? norm_bias, Tensor? running_mean, Tensor? "      \
-              "running_var, float eps, Tensor? add, bool add_first, str? activation, float low, float high, int " \
-              "dims, Tensor? gate, bool gate_first" more ") -> Tensor",                                           \
-    .kernel = kernel_convolution_norm, .flops = conv_flops, .flags = OP_COMPOSITE                                 \
+#define CONVOLUTION_NORM(overload, more)                                                                       \
+  {                                                                                                            \
+    .schema = "wick::convolution_norm" overload "(Tensor input, " CONV_NORM_PARAMETERS("") more ") -> Tensor", \
+    .kernel = kernel_convolution_norm, .flops = conv_flops, .flags = OP_COMPOSITE                              \
   }
 static const OpRow rows[] = {
     CONVOLUTION_NORM("", ""),

@@ -4,12 +4,13 @@
  * that lie elsewhere are copied as ever. */
 #include "call/call_plan.h"
 #include "ir/graph_log.h"
+#include "op/nn/conv_norm.h"
 #include "pass/pass.h"
 #include "pass/rewrite/rewrite.h"
 
 #define FILE_NAME "concat_in_place"
 
-enum { WEIGHT = 1, CHANNELS = 1, FUSED_INPUTS = 20, PLACED_INPUTS = 23 };
+enum { WEIGHT = 1, CHANNELS = 1, PLACED_INPUTS = CONV_NORM_INPUTS + 3 };
 
 /* A guard that fails before the join hands the value on to the program as written, where it is a tensor like any other.
  * Behind the join it would show what is written to the joined tensor. */
@@ -25,7 +26,7 @@ static bool is_used_once(const Value *value, const Node *cat) {
 /* The convolution that makes input number `i` for `cat` alone; NULL: it is none. */
 static Node *find_maker(const Node *cat, uint32_t i) {
   const Value *part = node_input(cat, i);
-  bool is_one = part->node->kind == SYM_wick_convolution_norm && part->node->input_count == FUSED_INPUTS &&
+  bool is_one = part->node->kind == SYM_wick_convolution_norm && part->node->input_count == CONV_NORM_INPUTS &&
                 part->node->owning_block == cat->owning_block && is_used_once(part, cat);
   return is_one ? part->node : NULL;
 }
@@ -49,10 +50,10 @@ static bool can_be_placed(const Node *cat) {
 /* In the maker's place one that knows where its result is to lie: as number `place`, behind `beside`. */
 static Value *replace_maker(Node *maker, Value *beside, int64_t place, Value *room) {
   Value *inputs[PLACED_INPUTS];
-  for (uint32_t i = 0; i < FUSED_INPUTS; i++) inputs[i] = node_input(maker, i);
-  inputs[FUSED_INPUTS] = beside ? beside : insert_constant_before(maker, IVALUE_NONE, NULL);
-  inputs[FUSED_INPUTS + 1] = insert_constant_before(maker, ivalue_int(place), NULL);
-  inputs[FUSED_INPUTS + 2] = room;
+  for (uint32_t i = 0; i < CONV_NORM_INPUTS; i++) inputs[i] = node_input(maker, i);
+  inputs[CONV_NORM_INPUTS] = beside ? beside : insert_constant_before(maker, IVALUE_NONE, NULL);
+  inputs[CONV_NORM_INPUTS + 1] = insert_constant_before(maker, ivalue_int(place), NULL);
+  inputs[CONV_NORM_INPUTS + 2] = room;
   Value *placed = insert_call_before(maker, maker->kind, node_output(maker, 0)->type, PLACED_INPUTS, inputs);
   placed->node->inlined = maker->inlined;
   replace_node(maker, placed);

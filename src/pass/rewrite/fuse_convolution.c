@@ -5,9 +5,9 @@
 #include <math.h>
 
 #include "call/derive.h"
-#include "compute/conv/conv_epilogue.h"
 #include "ir/alias_db.h"
 #include "ir/graph_log.h"
+#include "op/nn/conv_norm.h"
 #include "pass/pass.h"
 #include "pass/rewrite/rewrite.h"
 
@@ -148,7 +148,7 @@ static void replace_chain(Graph *graph, AliasDb *db, const Chain *c) {
   Node *last = count ? behind[count - 1] : c->conv;
   graph_set_insert_point(graph, last);
   graph->range = c->conv->range;
-  Value *inputs[20];
+  Value *inputs[CONV_NORM_INPUTS];
   for (uint32_t i = 0; i < 7; i++) inputs[i] = node_input(c->conv, i);
   Value *none = graph_insert_constant(graph, IVALUE_NONE, NULL);
   for (uint32_t i = 0; i < 4; i++) inputs[7 + i] = c->norm ? node_input(c->norm, i + 1) : none;
@@ -162,7 +162,7 @@ static void replace_chain(Graph *graph, AliasDb *db, const Chain *c) {
   if (c->gate) inputs[0] = node_input(c->gate, c->factor_first ? 1 : 0);
   inputs[18] = c->gate ? node_input(c->gate, c->factor_first ? 0 : 1) : none;
   inputs[19] = graph_insert_constant(graph, ivalue_bool(c->gate && c->factor_first), NULL);
-  Node *fused = graph_create(graph, SYM_wick_convolution_norm, 20, inputs, 1);
+  Node *fused = graph_create(graph, SYM_wick_convolution_norm, CONV_NORM_INPUTS, inputs, 1);
   fused->inlined = c->conv->inlined;
   node_output(fused, 0)->type = node_output(last, 0)->type;
   graph_insert_node(graph, fused);

@@ -1,0 +1,26 @@
+/* wick::convolution_norm's arguments, for operators that do its work and more at once. */
+#pragma once
+
+#include "compute/conv/conv.h"
+
+/* Its parameters behind the input; `mark` ends their names. */
+#define CONV_NORM_PARAMETERS(mark)                                                                                \
+  "Tensor weight" mark ", Tensor? bias" mark ", int[] stride" mark ", int[] padding" mark ", int[] dilation" mark \
+  ", int groups" mark ", Tensor? norm_weight" mark ", Tensor? norm_bias" mark ", Tensor? running_mean" mark       \
+  ", Tensor? running_var" mark ", float eps" mark ", Tensor? add" mark ", bool add_first" mark                    \
+  ", str? activation" mark ", float low" mark ", float high" mark ", int dims" mark ", Tensor? gate" mark         \
+  ", bool gate_first" mark
+enum { CONV_NORM_INPUTS = 20 };
+
+/* A call of it that can be done at once. */
+typedef struct ConvNorm {
+  ConvParams params;
+  ConvEpilogue epilogue;
+  float *numbers; /* scale and shift of a normalization, owned; NULL: none */
+} ConvNorm;
+/* Reads and checks the arguments; *is_ordinary false: it is to be done by its parts. Of the input only the look is
+ * read. */
+Status conv_norm_read(const Call *call, ConvNorm *out, bool *is_ordinary) MUST_CHECK;
+/* Makes numbers of the normalization, of what was read. */
+Status conv_norm_begin(const Call *call, ConvNorm *n) MUST_CHECK;
+void conv_norm_end(ConvNorm *n);
