@@ -23,6 +23,12 @@ typedef struct ConvParams {
 /* Reads the arguments by name (input or self, weight, bias, stride, padding, dilation, transposed, output_padding,
  * groups) and checks them. */
 Status conv_read(const Call *call, ConvParams *out) MUST_CHECK;
+/* Where they are; -1: there is no such argument. */
+typedef struct ConvPlaces {
+  int input, weight, bias, stride, padding, dilation, groups, transposed, output_padding;
+} ConvPlaces;
+/* The same, for who knows where the arguments are. */
+Status conv_read_at(const Call *call, const ConvPlaces *places, ConvParams *out) MUST_CHECK;
 Status conv_params(const Tensor *input, const Tensor *weight,
                    ConvParams *out) MUST_CHECK; /* the sizes, once the numbers are set */
 /* Of a batch's result; sizes has room for CONV_SPATIAL + 2, and is given. */

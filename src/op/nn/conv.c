@@ -7,10 +7,9 @@
 #include "tensor/layout.h"
 
 /* A list of one number for each spatial dimension (one number stands for all), into the last `spatial` places. */
-static Status read_numbers(const Call *call, const char *name, int spatial, int64_t fallback, int64_t least,
+static Status read_numbers(const Call *call, const char *name, int at, int spatial, int64_t fallback, int64_t least,
                            int64_t *out) {
   for (int d = 0; d < CONV_SPATIAL; d++) out[d] = fallback;
-  int at = call_find_argument(call, name);
   if (at < 0 || call->inputs[at].tag != TAG_LIST) return OK;
   size_t count;
   const int64_t *values = call_ints(call, (uint32_t)at, &count);
@@ -146,12 +145,29 @@ const int64_t *conv_result_sizes(const ConvParams *p, int64_t *sizes) {
   return sizes;
 }
 
+static ConvPlaces find_places(const Call *call) {
+  ConvPlaces places = {.input = call_find_argument(call, "input"),
+                       .weight = call_find_argument(call, "weight"),
+                       .bias = call_find_argument(call, "bias"),
+                       .stride = call_find_argument(call, "stride"),
+                       .padding = call_find_argument(call, "padding"),
+                       .dilation = call_find_argument(call, "dilation"),
+                       .groups = call_find_argument(call, "groups"),
+                       .transposed = call_find_argument(call, "transposed"),
+                       .output_padding = call_find_argument(call, "output_padding")};
+  if (places.input < 0) places.input = call_find_argument(call, "self");
+  return places;
+}
+
 Status conv_read(const Call *call, ConvParams *p) {
-  int input_at = call_find_argument(call, "input"), weight_at = call_find_argument(call, "weight"),
-      bias_at = call_find_argument(call, "bias");
-  if (input_at < 0) input_at = call_find_argument(call, "self");
-  const Tensor *input = call_tensor(call, (uint32_t)input_at), *weight = call_tensor(call, (uint32_t)weight_at);
-  const Tensor *bias = bias_at < 0 ? NULL : call_tensor_or_null(call, (uint32_t)bias_at);
+  ConvPlaces places = find_places(call);
+  return conv_read_at(call, &places, p);
+}
+
+Status conv_read_at(const Call *call, const ConvPlaces *places, ConvParams *p) {
+  const Tensor *input = call_tensor(call, (uint32_t)places->input),
+               *weight = call_tensor(call, (uint32_t)places->weight);
+  const Tensor *bias = places->bias < 0 ? NULL : call_tensor_or_null(call, (uint32_t)places->bias);
   Str name = call->op->name;
   memset(p, 0, sizeof *p);
   p->spatial = weight->ndim - 2;
@@ -174,20 +190,18 @@ Status conv_read(const Call *call, ConvParams *p) {
                       p->spatial + 1, p->spatial + 2, STR_ARG(str_slice(name, 6, name.length)),
                       SIZES_TEXT(input->ndim, input->sizes));
   p->unbatched = input->ndim == p->spatial + 1;
-  int transposed = call_find_argument(call, "transposed"), groups = call_find_argument(call, "groups"),
-      padding = call_find_argument(call, "padding");
-  p->transposed =
-      transposed >= 0 ? call_bool(call, (uint32_t)transposed) : str_starts_with(name, "aten::conv_transpose");
-  p->groups = groups >= 0 ? call_int(call, (uint32_t)groups) : 1;
-  TRY(read_numbers(call, "stride", p->spatial, 1, 1, p->stride));
-  TRY(read_numbers(call, "dilation", p->spatial, 1, 1, p->dilation));
-  TRY(read_numbers(call, "padding", p->spatial, 0, 0, p->padding));
-  TRY(read_numbers(call, "output_padding", p->spatial, 0, 0, p->output_padding));
+  p->transposed = places->transposed >= 0 ? call_bool(call, (uint32_t)places->transposed)
+                                          : str_starts_with(name, "aten::conv_transpose");
+  p->groups = places->groups >= 0 ? call_int(call, (uint32_t)places->groups) : 1;
+  TRY(read_numbers(call, "stride", places->stride, p->spatial, 1, 1, p->stride));
+  TRY(read_numbers(call, "dilation", places->dilation, p->spatial, 1, 1, p->dilation));
+  TRY(read_numbers(call, "padding", places->padding, p->spatial, 0, 0, p->padding));
+  TRY(read_numbers(call, "output_padding", places->output_padding, p->spatial, 0, 0, p->output_padding));
   if (!p->transposed) memset(p->output_padding, 0, sizeof p->output_padding);
   memcpy(p->padding_after, p->padding, sizeof p->padding);
   TRY(conv_params(input, weight, p));
-  if (padding >= 0 && call->inputs[padding].tag == TAG_STRING)
-    TRY(read_text_padding(call_str(call, (uint32_t)padding), p));
+  if (places->padding >= 0 && call->inputs[places->padding].tag == TAG_STRING)
+    TRY(read_text_padding(call_str(call, (uint32_t)places->padding), p));
   if (input->dtype != weight->dtype)
     return status_new(ERROR_RUNTIME, "expected scalar type %s but found %s", dtype_scalar_name((DType)input->dtype),
                       dtype_scalar_name((DType)weight->dtype));
@@ -219,11 +233,9 @@ static void set_layout(const ConvParams *p, const Tensor *input, const Tensor *w
 
 static Status shape_conv(Call *call, TensorSpec *specs) {
   ConvParams p;
-  TRY(conv_read(call, &p));
-  int input_at =
-      call_find_argument(call, "input") < 0 ? call_find_argument(call, "self") : call_find_argument(call, "input");
-  const Tensor *input = call_tensor(call, (uint32_t)input_at),
-               *weight = call_tensor(call, (uint32_t)call_find_argument(call, "weight"));
+  ConvPlaces places = find_places(call);
+  TRY(conv_read_at(call, &places, &p));
+  const Tensor *input = call_tensor(call, (uint32_t)places.input), *weight = call_tensor(call, (uint32_t)places.weight);
   memset(specs, 0, offsetof(TensorSpec, sizes));
   specs->dtype = (DType)input->dtype;
   specs->device = tensor_device(input);
@@ -322,15 +334,13 @@ static bool is_channels_last(const Exec *exec, const ConvParams *p, const Tensor
 
 static Status kernel_conv(Call *call) {
   ConvParams p;
-  TRY(conv_read(call, &p));
-  int input_at =
-          call_find_argument(call, "input") < 0 ? call_find_argument(call, "self") : call_find_argument(call, "input"),
-      weight_at = call_find_argument(call, "weight"), bias_at = call_find_argument(call, "bias");
-  const Tensor *input = call_tensor(call, (uint32_t)input_at), *weight = call_tensor(call, (uint32_t)weight_at);
-  const Tensor *bias = bias_at < 0 ? NULL : call_tensor_or_null(call, (uint32_t)bias_at);
+  ConvPlaces places = find_places(call);
+  TRY(conv_read_at(call, &places, &p));
+  const Tensor *input = call_tensor(call, (uint32_t)places.input), *weight = call_tensor(call, (uint32_t)places.weight);
+  const Tensor *bias = places.bias < 0 ? NULL : call_tensor_or_null(call, (uint32_t)places.bias);
   Tensor *out = call_out(call, 0);
   if (out->numel == 0) return OK;
-  if (dtype_is_complex((DType)input->dtype)) return conv_complex(call, input_at, weight_at, bias_at);
+  if (dtype_is_complex((DType)input->dtype)) return conv_complex(call, places.input, places.weight, places.bias);
   DType dtype = compute_dtype((DType)input->dtype);
   Tensor *x = NULL, *w = NULL, *b = NULL, *y = NULL;
   Status status;

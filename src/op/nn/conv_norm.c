@@ -200,8 +200,9 @@ Status conv_norm_read(const Call *call, ConvNorm *n, bool *is_ordinary) {
       input->dtype != DTYPE_FLOAT32 || input->ndim != weight->ndim || (mean != NULL) != (var != NULL) ||
       !has_plain_gate(call, input))
     return OK;
+  static const ConvPlaces places = {INPUT, WEIGHT, BIAS, STRIDE, PADDING, DILATION, GROUPS, -1, -1};
   ConvParams *p = &n->params;
-  TRY(conv_read(call, p));
+  TRY(conv_read_at(call, &places, p));
   if (!call_is_none(call, GATE) && !conv_takes_gate(p)) return OK;
   for (uint32_t i = BIAS; i <= VAR; i++)
     if ((i == BIAS || i >= GAMMA) && !fused_is_vector(call_tensor_or_null(call, i), p->out_channels)) return OK;
