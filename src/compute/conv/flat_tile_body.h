@@ -75,11 +75,10 @@ static inline __attribute__((always_inline)) void finish(const FlatTile *t, int 
   }
 }
 
-/* The same of what most tiles are: summed up at once, scaled and shifted, with hardswish, clamped, or followed by
+/* The same of what most tiles are: summed up at once, shifted and maybe scaled, with hardswish, clamped, or followed by
  * activate_rows. Without a clamp, between infinities: NaN and all others stay. */
 static inline bool is_short(const FlatTile *t) {
-  return t->last && !t->is_raw && !t->accumulate && !t->add && t->scale && t->shift &&
-         t->activation != CONV_HARDSIGMOID;
+  return t->last && !t->is_raw && !t->accumulate && !t->add && t->shift && t->activation != CONV_HARDSIGMOID;
 }
 static inline __attribute__((always_inline)) void finish_short(const FlatTile *t, bool is_hardswish, int first,
                                                                int step, int count, V sums[][VECTORS], Mask mask) {
@@ -87,10 +86,10 @@ static inline __attribute__((always_inline)) void finish_short(const FlatTile *t
     high = splat(t->activation == CONV_CLAMP ? t->high : INFINITY);
   const int rows = t->rows - first; /* here and below what stores could change, as the compiler sees it */
   const int64_t stride = t->out_stride;
-  const float *scale = t->scale + first, *shift = t->shift + first;
+  const float *scale = t->scale ? t->scale + first : NULL, *shift = t->shift + first;
   float *out = t->out + first * stride;
   UNROLLED for (int r = 0; r < step; r++, out += stride) if (r < rows) {
-    V factor = splat(scale[r]), term = splat(shift[r]);
+    V factor = splat(scale ? scale[r] : 1), term = splat(shift[r]);
     UNROLLED for (int v = 0; v < count; v++) {
       V x = plus(multiply(sums[r][v], factor), term);
       x = is_hardswish ? activate(CONV_HARDSWISH, 0, 0, x) : clamp(x, low, high);
