@@ -1,10 +1,10 @@
 #!/bin/sh
-# What the hostile build runs beyond the tests: all recorded programs and gradients, each allocation of them refused in turn
-# (of programs with very many, some thousands evenly picked), and random programs. Processes share each of them, two for a
-# processor, since each waits much of its time for plans that the background makes.
+# What the hostile build runs beyond the tests: all recorded programs and gradients, each allocation of them refused in
+# turn (of programs with very many, some thousands evenly picked), and random programs. Processes share each of them,
+# four for a processor, since each waits much of its time for plans that the background makes.
 set -e
 processors=$(nproc)
-shares=$((2 * processors))
+shares=$((4 * processors))
 random=$((20000 / shares))
 export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 export WICK_HARD_SHARES=$shares WICK_HARD_PROGRAMS=1000 WICK_RANDOM_PROGRAMS=$random

@@ -216,7 +216,8 @@ static void released_memory_is_hostile(void **state) {
   for (int i = 0; i < 2; i++) storage_release(storage[i]);
   assert_in_range(cache_bytes(NULL), BYTES, 2 * BYTES - 1);
   unsigned char *again = cache_alloc(BYTES);
-  for (size_t i = 2 * sizeof(void *); i < BYTES; i++) assert_int_equal(again[i], 0xff); /* before: what the cache notes */
+  for (size_t i = 2 * sizeof(void *); i < BYTES; i++)
+    assert_int_equal(again[i], 0xff); /* before: what the cache notes */
   cache_free(again, BYTES);
 #endif
 }
