@@ -136,7 +136,8 @@ static bool add_step(Maker *m, const Node *node, uint32_t *operand_count) {
     if (!tensor) continue;
     bool is_leaf = number < g->input_count + g->piece_count;
     if (is_leaf) m->is_leaf[number] = true;
-    g->writes_leaf |= is_leaf && step->is_write && i == 0;
+    if (is_leaf && step->is_write && i == 0)
+      g->written_inputs |= UINT64_C(1) << (number < g->input_count ? number : g->pieces[number - g->input_count].input);
     m->sources[step->result] |= m->sources[number];
   }
   step->depends_on_numbers = !is_line && numbers && looks_at_numbers(op);

@@ -65,8 +65,10 @@ typedef struct FuseGroup {
   uint16_t input_count, output_count, piece_count, step_count, value_count, store_count, leaf_count;
   bool has_cat, has_lines, depends_on_numbers;
   uint8_t line_dims;      /* how many of the last dimensions its lines are along */
-  bool writes_leaf;       /* a result has the strides of an input, whatever these are */
   uint64_t tensor_inputs; /* bit i: input i is a tensor */
+  /* Those that in-place forms change: a result has the strides of such an input, whatever these are, and requires a
+   * gradient if that did, in whichever mode it was written to. */
+  uint64_t written_inputs;
   FusePiece *pieces;
   FuseStep *steps;
   FuseOperand *operands;

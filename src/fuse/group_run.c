@@ -53,9 +53,10 @@ static FuseRefusal check_inputs(const FuseGroup *g, const Exec *exec, const IVal
   }
   *out_flags = flags;
   if (__builtin_expect(flags & ((TENSOR_UNUSUAL & ~TENSOR_NOT_CPU) | TENSOR_UNDEFINED), 0)) return FUSE_KIND;
-  if (exec->grad_enabled && flags & (TENSOR_RECORDS | TENSOR_VIEW))
+  uint64_t may_record = exec->grad_enabled ? g->tensor_inputs : g->written_inputs;
+  if (may_record && flags & (TENSOR_RECORDS | TENSOR_VIEW))
     for (uint32_t i = 0; i < g->input_count; i++)
-      if (g->tensor_inputs >> i & 1 && tensor_records(inputs[i].tensor)) return FUSE_GRADIENT;
+      if (may_record >> i & 1 && tensor_records(inputs[i].tensor)) return FUSE_GRADIENT;
   return FUSE_NOT_REFUSED;
 }
 _Static_assert(DTYPE_COUNT <= 32, "a dtype takes five bits of a key");
@@ -454,8 +455,9 @@ static FuseRefusal run_fused(FuseGroup *g, Exec *exec, const IValue *inputs, IVa
     if (!look_at_piece(&run.looks[i], inputs[piece->input].tensor, piece)) goto done;
     run.call.values[g->input_count + i] = &run.looks[i];
   }
-  const Tensor *uniform =
-      g->has_cat || g->has_lines || g->depends_on_numbers || g->writes_leaf ? NULL : find_uniform(g, run.call.values);
+  const Tensor *uniform = g->has_cat || g->has_lines || g->depends_on_numbers || g->written_inputs
+                              ? NULL
+                              : find_uniform(g, run.call.values);
   if (uniform) {
     memset(run.classes, 0, g->store_count);
     for (uint32_t i = 0; i < g->store_count; i++) run.classes[i] = (uint8_t)(i / KERNEL_MAX_OUTPUTS);

@@ -401,10 +401,18 @@ static void test_asynchronous_calls(void **state) {
   wick_runtime_release(runtime);
 }
 
-/* A call that enters without grad mode and turns it on: what no_grad computes stays in there. */
+/* Calls that enter without grad mode and turn it on: what no_grad computes stays in there, and what required a gradient
+ * still does when it was written to after that. */
 static void test_grad_mode_within(void **state) {
   (void)state;
   static const char *const text =
+      "def written(x):\n"
+      "    y = x * 2.\n"
+      "    with torch.enable_grad():\n"
+      "        y.copy_(x.detach().requires_grad_())\n"
+      "    y.mul_(0.5)\n"
+      "    y.add_(1.)\n"
+      "    return int(y.requires_grad)\n"
       "def f(x):\n"
       "    with torch.enable_grad():\n"
       "        x = x * 1.\n"
@@ -417,7 +425,10 @@ static void test_grad_mode_within(void **state) {
     wick_runtime *runtime = runtime_of(executor, 1, 1);
     wick_module *module;
     assert_int_equal(wick_compile(runtime, text, strlen(text), "mode.py", &module, NULL), WICK_OK);
-    for (int k = 0; k < 4; k++) assert_float_equal(run2(module, "f", ones(3), NULL), 0, 0);
+    for (int k = 0; k < 4; k++) {
+      assert_float_equal(run2(module, "f", ones(3), NULL), 0, 0);
+      assert_float_equal(run2(module, "written", ones(3), NULL), 1, 0);
+    }
     wick_module_release(module);
     wick_runtime_release(runtime);
   }
