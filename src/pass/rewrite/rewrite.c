@@ -90,7 +90,8 @@ static bool only_reads(const Use *use) {
   const FunctionSchema *schema = node_schema(use->user);
   if (!schema || use->offset >= schema->argument_count) return false;
   const AliasInfo *alias = schema->arguments[use->offset].alias;
-  if (!alias) return true;
+  const Operator *op = node_operator(use->user);
+  if (!alias) return !op || operator_reads_metadata(op, use->offset) || !operator_may_return_argument(op);
   if (alias->is_write || alias->after || alias->before & ALIAS_WILDCARD) return false;
   for (uint32_t i = 0; i < schema->return_count; i++)
     if (schema->returns[i].alias &&
