@@ -1,6 +1,7 @@
 #!/bin/sh
-# Runs each fuzz target for FUZZ_SECONDS (60) from FUZZ_SEED (1), starting from the seeds, from what earlier runs found worth keeping, and from the
-# inputs that once failed. What fails is left in build/fuzz/found. Targets may be named: sh scripts/fuzz.sh ir
+# Runs each fuzz target for FUZZ_SECONDS (60) from FUZZ_SEED (1), starting from the seeds, from what earlier runs found
+# worth keeping, and from the inputs that once failed. What fails is left in build/fuzz/found. Targets may be named:
+# sh scripts/fuzz.sh ir
 set -e
 dir=build/fuzz
 seconds=${FUZZ_SECONDS:-60}

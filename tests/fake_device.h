@@ -153,7 +153,7 @@ static const KindForm fake_forms[] = {
     {"aten::add.Tensor", fake_kernel, .fills = true}, {"aten::add.Scalar", fake_kernel, .fills = true},
     {"aten::mul.Tensor", fake_kernel, .fills = true}, {"aten::mul.Scalar", fake_kernel, .fills = true},
     {"aten::relu", fake_kernel, .fills = true},       {"aten::mm", fake_kernel, .fills = true}};
-static const KIND_FORMS(fake_kernels, fake_forms);
+static KIND_FORMS(fake_kernels, fake_forms);
 
 static void fake_register(void) {
   Status status = device_register(&fake_class);

@@ -5,7 +5,7 @@
  * with OP_ACCEPT_DEVICES, whose kernels go through the device's row: empty, zeros, full, fill_, clone, copy_, to.
  *
  *   static const KindForm forms[] = {{"aten::add.Tensor", add, .fills = true}};
- *   static const KIND_FORMS(kernels, forms);
+ *   static KIND_FORMS(kernels, forms);
  *   TRY(device_kernels_register(row.type, &kernels));
  *
  * A kernel sees tensors of one device of the class alone (inputs of it, outputs where it `fills`), and numbers as

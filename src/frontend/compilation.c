@@ -2,6 +2,8 @@
  * made in an arena of its own and enters its unit only when it is whole. */
 #include "frontend/compilation.h"
 
+#include <assert.h>
+
 #include "frontend/convert_to_ssa.h"
 #include "ir/operator_use.h"
 #include "pass/pass.h"
@@ -25,6 +27,11 @@ void compilation_fail(Compilation *c, SourceRange range, const char *format, ...
   catch_throw(&c->catch_point, status);
 }
 
+void compilation_release_held(Compilation *c, size_t mark) {
+  assert(c->held.length >= mark);
+  while (c->held.length > mark) ivalue_release(vec_pop(&c->held));
+}
+
 /* Apart, so that no local of a caller is live across setjmp. */
 static __attribute__((noinline)) Status run_caught(Compilation *c, void (*body)(Compilation *c, void *argument),
                                                    void *argument) {
@@ -38,7 +45,9 @@ static __attribute__((noinline)) Status run_caught(Compilation *c, void (*body)(
 Status compilation_protect(Compilation *c, void (*body)(Compilation *c, void *argument), void *argument) {
   Catch saved = c->catch_point;
   struct CompileFrame *frame = c->frame;
+  size_t held = c->held.length;
   Status status = run_caught(c, body, argument);
+  if (status) compilation_release_held(c, held);
   c->catch_point = saved;
   c->frame = frame;
   return status;

@@ -26,6 +26,9 @@ SugaredValue *prelude_find(Compilation *c, Str prefix, Str name);
 /* The error is of a limit: compiling ends, whatever else there would be to say. */
 bool compilation_is_over(Status status);
 
+/* Releases what is held of constants being read, from the mark (a length of c->held) on. */
+void compilation_release_held(Compilation *c, size_t mark);
+
 /* Lists of trees by name, in a map with an arena. */
 typedef VEC(const Tree *) TreeList;
 void tree_list_add(Map *lists, Str name, const Tree *tree);

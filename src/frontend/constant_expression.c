@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "frontend/compilation.h"
 #include "frontend/emitter.h"
 
 typedef struct Reader {
@@ -90,12 +91,31 @@ static bool read_float_text(const Tree *text, IValue *out) {
 
 /* ---- containers ---- */
 
-/* false: one of them is no constant, and all are released. types may be NULL, as may each. */
-static bool read_items(Reader *r, const Tree *items, const Type *const *types, IValue *values) {
+/* What was read of an expression waits in the compilation's `held` for the rest, which may throw. Room is made first,
+ * for that may throw, too. */
+static void make_room(Reader *r) {
+  vec_arena_reserve(&r->c->scratch, &r->c->held, r->c->held.length + 1);
+}
+static void hold(Reader *r, IValue value) {
+  r->c->held.data[r->c->held.length++] = value;
+}
+/* Those from mark on, which are their taker's now; good until another is held. */
+static IValue *take_held(Reader *r, size_t mark) {
+  r->c->held.length = mark;
+  return r->c->held.data ? r->c->held.data + mark : NULL;
+}
+
+/* Holds the items; false: one of them is no constant, and none is held. types may be NULL, as may each. */
+static bool hold_items(Reader *r, const Tree *items, const Type *const *types) {
+  size_t mark = r->c->held.length;
   for (uint32_t i = 0; i < items->count; i++) {
-    if (read_value(r, items->children[i], types ? types[i] : NULL, &values[i])) continue;
-    while (i--) ivalue_release(values[i]);
-    return false;
+    IValue value;
+    make_room(r);
+    if (!read_value(r, items->children[i], types ? types[i] : NULL, &value)) {
+      compilation_release_held(r->c, mark);
+      return false;
+    }
+    hold(r, value);
   }
   return true;
 }
@@ -142,9 +162,10 @@ static bool read_sequence(Reader *r, const Tree *expr, const Type *type, IValue 
   const Type *const *types = element                                                    ? repeated(r, element, count)
                              : type && type->kind == TYPE_TUPLE && type->count == count ? type->elements
                                                                                         : NULL;
-  IValue *values = ARENA_ARRAY(&r->c->scratch, IValue, count + 1);
-  if (!read_items(r, items, types, values)) return false;
-  if (is_list && !element) element = count ? ivalue_type(values[0], &r->c->unit->store) : TYPE(TENSOR);
+  size_t mark = r->c->held.length;
+  if (!hold_items(r, items, types)) return false;
+  if (is_list && !element) element = count ? ivalue_type(r->c->held.data[mark], &r->c->unit->store) : TYPE(TENSOR);
+  IValue *values = take_held(r, mark);
   *out = is_list ? list_of(r, element, count, values) : tuple_of(r, count, values);
   return true;
 }
@@ -219,13 +240,17 @@ static bool read_field(Reader *r, const Type *type, const Tree *call, uint32_t i
 static bool read_named_tuple(Reader *r, const Type *type, const Tree *call, IValue *out) {
   assert(type->kind == TYPE_TUPLE && type->field_names);
   if (apply_inputs(call)->count + apply_attributes(call)->count > type->count) return false;
-  IValue *values = ARENA_ARRAY(&r->c->scratch, IValue, type->count + 1);
+  size_t mark = r->c->held.length;
   for (uint32_t i = 0; i < type->count; i++) {
-    if (read_field(r, type, call, i, &values[i])) continue;
-    while (i--) ivalue_release(values[i]);
-    return false;
+    IValue value;
+    make_room(r);
+    if (!read_field(r, type, call, i, &value)) {
+      compilation_release_held(r->c, mark);
+      return false;
+    }
+    hold(r, value);
   }
-  *out = tuple_of(r, type->count, values);
+  *out = tuple_of(r, type->count, take_held(r, mark));
   return true;
 }
 

@@ -28,6 +28,7 @@ typedef struct Compilation {
   Arena scratch;              /* trees, environments, sugared values: freed when the compilation ends */
   Exec *exec;                 /* for constant folding and bodies */
   struct CompileFrame *frame; /* functions being compiled, innermost first */
+  VEC(IValue) held;           /* parts of a constant that is being read: released with what throws meanwhile */
   VEC(Status) errors;         /* of declarations that failed; reported together */
   VEC(Function *) pending;    /* defined here, in order; compilation_finish has seen to the first `finished` */
   size_t finished;

@@ -325,10 +325,10 @@ static void test_rows(void **state) {
   other.fill = NULL;
   check_error(device_register(&other), "a device class without a name, a type below 32 or a function");
   static const KindForm unknown[] = {{"aten::relu", fake_kernel, .fills = true}, {"aten::nonsense", fake_kernel}};
-  static const KIND_FORMS(unknown_kernels, unknown);
+  static KIND_FORMS(unknown_kernels, unknown);
   check_error(device_kernels_register(FAKE, &unknown_kernels), "there is no operator aten::nonsense");
   static const KindForm empty[] = {{"aten::relu", NULL}};
-  static const KIND_FORMS(empty_kernels, empty);
+  static KIND_FORMS(empty_kernels, empty);
   check_error(device_kernels_register(FAKE, &empty_kernels), "aten::relu: a form for a device without a kernel");
 }
 
