@@ -31,6 +31,16 @@ static inline __attribute__((always_inline)) void NAME(thin_across)(const int m,
   *done = j;
 }
 
+/* The sum of a vector: of its parts of 16 bytes, then of that part's elements. */
+typedef T NAME(Part) __attribute__((vector_size(16), aligned(sizeof(T)), may_alias));
+static inline __attribute__((always_inline)) T NAME(sum)(NAME(Vec) v) {
+  NAME(Part) s = *(const NAME(Part) *)&v;
+  for (int i = 1; i < VECTOR / 16; i++) s += ((const NAME(Part) *)&v)[i];
+  T sum = s[0];
+  for (int i = 1; i < 16 / (int)sizeof(T); i++) sum += s[i];
+  return sum;
+}
+
 /* Products of m rows with one column; two sums of each run at once. */
 static inline __attribute__((always_inline)) void NAME(thin_dot)(const int m, int64_t k, T alpha, const T *const *rows,
                                                                  const T *column, int64_t stride, T *c, int64_t c_row) {
@@ -47,29 +57,30 @@ static inline __attribute__((always_inline)) void NAME(thin_dot)(const int m, in
     }
   for (; p < k; p++)
     for (int i = 0; i < m; i++) sums[i] += rows[i][p] * column[p * stride];
-  for (int i = 0; i < m; i++) {
-    NAME(Vec) both = acc[i][0] + acc[i][1];
-    for (int64_t l = 0; l < LANES; l++) sums[i] += both[l];
-    c[i * c_row] += alpha * sums[i];
-  }
+  for (int i = 0; i < m; i++) c[i * c_row] += alpha * (sums[i] + NAME(sum)(acc[i][0] + acc[i][1]));
 }
 
-/* The same for one row, with four sums. */
-static inline void NAME(thin_dot_one)(int64_t k, T alpha, const T *row, const T *column, T *c) {
-  NAME(Vec) acc[4] = {0};
-  T sum = 0;
+/* The products of one row with `columns` columns beside each other, each of unit stride; two sums of each. A column's
+ * bits do not depend on how many there are. */
+static inline __attribute__((always_inline)) void NAME(thin_dots_one)(const int columns, int64_t k, T alpha,
+                                                                      const T *row, const T *column, int64_t stride,
+                                                                      T *c, int64_t c_step) {
+  NAME(Vec) acc[4][2] = {0};
+  T rest[4] = {0};
   int64_t p = 0;
-  for (; p + 4 * LANES <= k; p += 4 * LANES) {
-    const NAME(Vec) *x = (const NAME(Vec) *)(row + p), *y = (const NAME(Vec) *)(column + p);
-    acc[0] = FMA(x[0], y[0], acc[0]);
-    acc[1] = FMA(x[1], y[1], acc[1]);
-    acc[2] = FMA(x[2], y[2], acc[2]);
-    acc[3] = FMA(x[3], y[3], acc[3]);
+  for (; p + 2 * LANES <= k; p += 2 * LANES) {
+    NAME(Vec) first = *(const NAME(Vec) *)(row + p), second = *(const NAME(Vec) *)(row + p + LANES);
+    for (int j = 0; j < columns; j++) {
+      acc[j][0] = FMA(first, *(const NAME(Vec) *)(column + j * stride + p), acc[j][0]);
+      acc[j][1] = FMA(second, *(const NAME(Vec) *)(column + j * stride + p + LANES), acc[j][1]);
+    }
   }
-  for (; p < k; p++) sum += row[p] * column[p];
-  NAME(Vec) all = (acc[0] + acc[1]) + (acc[2] + acc[3]);
-  for (int64_t l = 0; l < LANES; l++) sum += all[l];
-  *c += alpha * sum;
+  for (; p + LANES <= k; p += LANES)
+    for (int j = 0; j < columns; j++)
+      acc[j][0] = FMA(*(const NAME(Vec) *)(row + p), *(const NAME(Vec) *)(column + j * stride + p), acc[j][0]);
+  for (; p < k; p++)
+    for (int j = 0; j < columns; j++) rest[j] += row[p] * column[j * stride + p];
+  for (int j = 0; j < columns; j++) c[j * c_step] += alpha * (rest[j] + NAME(sum)(acc[j][0] + acc[j][1]));
 }
 
 static inline __attribute__((always_inline)) void NAME(thin_rows)(const int m, const int wide, int64_t n, int64_t k,
@@ -81,8 +92,12 @@ static inline __attribute__((always_inline)) void NAME(thin_rows)(const int m, c
     NAME(thin_across)(m, wide, n, k, alpha, rows, b, bm.row_stride, c, c_row, c_step, &j);
     NAME(thin_across)(m, 1, n, k, alpha, rows, b, bm.row_stride, c, c_row, c_step, &j);
   }
-  if (m == 1 && bm.row_stride == 1)
-    for (; j < n; j++) NAME(thin_dot_one)(k, alpha, rows[0], b + j * bm.col_stride, c + j * c_step);
+  if (m == 1 && bm.row_stride == 1) {
+    for (; j + 4 <= n; j += 4)
+      NAME(thin_dots_one)(4, k, alpha, rows[0], b + j * bm.col_stride, bm.col_stride, c + j * c_step, c_step);
+    for (; j < n; j++)
+      NAME(thin_dots_one)(1, k, alpha, rows[0], b + j * bm.col_stride, bm.col_stride, c + j * c_step, c_step);
+  }
   for (; j < n; j++) NAME(thin_dot)(m, k, alpha, rows, b + j * bm.col_stride, bm.row_stride, c + j * c_step, c_row);
 }
 
