@@ -26,7 +26,7 @@ file(GLOB seldom CONFIGURE_DEPENDS src/api/ir_*.c src/api/foreign_*.c src/ir/par
 wick_compile_files_for("-Os" ${seldom} src/api/archive.c src/api/build.c src/api/compile.c src/api/load.c src/api/module.c
                        src/api/overloads.c src/api/runtime.c src/api/trace.c src/api/trees.c)
 # rows that call others, or whose loops few programs wait for
-wick_compile_files_for("-Os" src/op/nn/dropout.c src/op/nn/loss.c src/op/nn/pool_fractional.c src/op/nn/rnn.c
+wick_compile_files_for("-Os" src/op/nn/dropout.c src/op/nn/loss.c src/op/nn/pool_fractional.c src/op/nn/rnn.c src/op/nn/rnn_layers.c
                        src/op/tensor/composite.c src/op/tensor/foreach.c src/op/tensor/random_rows.c
                        src/op/tensor/sample.c src/op/tensor/search.c src/op/tensor/sequence.c
                        src/op/tensor/tensor_attribute.c src/tensor/sparse.c)

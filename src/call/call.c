@@ -29,10 +29,20 @@ Status call_compute_specs(Call *call, ShapeFunction *shape, TensorSpec *specs) {
   return shape(call, specs);
 }
 
+static Status run_shortcut(Call *call, const CallPlan *plan, bool *out_done) {
+  const OpShortcut *shortcut = call->op->row->shortcut;
+  uint32_t unfit = TENSOR_UNUSUAL | TENSOR_UNDEFINED | (call->exec->grad_enabled ? TENSOR_RECORDS : 0);
+  if (!shortcut || call_input_flags(call, plan) & unfit) return OK;
+  return shortcut->run(call, shortcut->param, out_done);
+}
+
 static Status run_body(Call *call) {
   Exec *exec = call->exec;
   const CallPlan *plan;
+  bool done = false;
   TRY(call_plan(call->op, &plan));
+  TRY(run_shortcut(call, plan, &done));
+  if (done) return OK;
   const Operator *op = plan->functional;
   const Services *services = exec->services;
   if (!services || !services->compile_body || !services->call_function)

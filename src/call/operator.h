@@ -68,6 +68,13 @@ typedef struct QuantizedForm {
   bool relu;          /* aten::relu comes after it */
 } QuantizedForm;
 
+/* What runs in the place of a row's body, to the same bits, where gradients record nothing and no tensor is unusual. */
+typedef struct OpShortcut {
+  /* *out_done, false before: the outputs are set; else the body is to run. */
+  Status (*run)(struct Call *call, int64_t param, bool *out_done);
+  int64_t param;
+} OpShortcut;
+
 enum { CONV_ANY_DIMS = 4 }; /* OpRow.conv_dims: those of the weight */
 
 /* A row. Text fields are C literals. Exactly one of kernel, lower, body and factory says how it runs (with lower the
@@ -79,8 +86,9 @@ typedef struct OpRow {
   /* What the kernel and the shape function are told of which of several operators they run for: a number, or the
    * members of a const struct. */
   union {
-    int64_t param;    /* call_param */
-    const void *with; /* call_with */
+    int64_t param;              /* call_param */
+    const void *with;           /* call_with */
+    const OpShortcut *shortcut; /* of a row with a body; NULL: none */
   };
   ShapeFunction *shape; /* NULL: the kernel sets its outputs itself (call_set) */
   const char *lower;    /* formula over the argument names, tile/formula.h */

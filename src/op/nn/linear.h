@@ -1,5 +1,5 @@
-/* The product of a linear layer by panels of its weight (matmul.c), for the operators that do it: aten::linear and
- * wick::linears (linears.c). */
+/* The product of a linear layer, and that by panels of its weight (matmul.c), for the operators that do it:
+ * aten::linear, wick::linears (linears.c) and recurrent layers (rnn_layers.c). */
 #pragma once
 
 #include "compute/gemm/gemm.h"
@@ -13,3 +13,7 @@ bool linear_is_by_panels(const Exec *exec, int64_t count, GemmMatrix x, const Te
  * they are not kept. */
 GemmPanels linear_panels(const Exec *exec, int64_t count, GemmMatrix x, const Tensor *weight, const Tensor *bias,
                          void *out, PackedWeight **out_packed);
+/* `count` rows by the weight (rows, in) or (in) to as many rows of `out`, which is contiguous and may have more; the
+ * bias, or NULL, is one that can be expanded to it. */
+Status linear_product(Exec *exec, int64_t count, GemmMatrix x, const Tensor *weight, const Tensor *bias,
+                      Tensor *out) MUST_CHECK;

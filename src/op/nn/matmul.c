@@ -450,28 +450,40 @@ GemmPanels linear_panels(const Exec *exec, int64_t count, GemmMatrix x, const Te
                       .c = out,
                       .ldc = rows};
 }
+static Status add_to_bias(const Exec *exec, const Tensor *bias, Tensor *out) {
+  int64_t rows = out->ndim ? out->sizes[out->ndim - 1] : 1;
+  if (!fused_is_plain(out) || !fused_is_vector(bias, rows)) return tensor_copy(out, bias, exec->threads);
+  for (int64_t i = 0; i < out->numel; i += rows)
+    memcpy((float *)tensor_data(out) + i, tensor_data(bias), (size_t)rows * sizeof(float));
+  return OK;
+}
+Status linear_product(Exec *exec, int64_t count, GemmMatrix x, const Tensor *weight, const Tensor *bias, Tensor *out) {
+  assert(tensor_is_contiguous(out));
+  if (linear_is_by_panels(exec, count, x, weight, bias)) {
+    PackedWeight *packed;
+    GemmPanels product = linear_panels(exec, count, x, weight, bias, tensor_data(out), &packed);
+    Status status = gemm_panels(exec, &product);
+    if (packed) packed_weight_give_back(packed);
+    return status;
+  }
+  int64_t in = weight->sizes[weight->ndim - 1], rows = weight->ndim == 2 ? weight->sizes[0] : 1;
+  GemmMatrix w = {tensor_data(weight), weight->strides[weight->ndim - 1], weight->ndim == 2 ? weight->strides[0] : 0};
+  if (bias) TRY(add_to_bias(exec, bias, out));
+  return gemm(exec, (DType)out->dtype, count, rows, in, 1, x, w, tensor_data(out), rows, bias != NULL);
+}
 static Status kernel_linear(Call *call) {
   const Tensor *input = call_tensor(call, 0), *weight = call_tensor(call, 1), *bias = call_tensor_or_null(call, 2);
   Tensor *out = call_out(call, 0), *dense = NULL, *target = NULL;
   Status status;
   int64_t in = weight->sizes[weight->ndim - 1], rows = weight->ndim == 2 ? weight->sizes[0] : 1;
   int64_t count = in ? input->numel / in : (rows ? out->numel / rows : 0);
-  GemmMatrix w = {tensor_data(weight), weight->strides[weight->ndim - 1], weight->ndim == 2 ? weight->strides[0] : 0};
   GemmMatrix x;
   TRY(linear_rows(input, &x, &dense));
   TRY_GOTO(tensor_is_contiguous(out) ? (target = tensor_retain(out), OK)
                                      : tensor_empty((DType)out->dtype, out->ndim, out->sizes, &target),
            done);
-  if (linear_is_by_panels(call->exec, count, x, weight, bias)) {
-    PackedWeight *packed;
-    GemmPanels product = linear_panels(call->exec, count, x, weight, bias, tensor_data(target), &packed);
-    status = gemm_panels(call->exec, &product);
-    if (packed) packed_weight_give_back(packed);
-  } else {
-    if (bias) TRY_GOTO(tensor_copy(target, bias, call->exec->threads), done);
-    status = gemm(call->exec, (DType)out->dtype, count, rows, in, 1, x, w, tensor_data(target), rows, bias != NULL);
-  }
-  if (status == OK && target != out) status = tensor_copy(out, target, call->exec->threads);
+  TRY_GOTO(linear_product(call->exec, count, x, weight, bias, target), done);
+  if (target != out) status = tensor_copy(out, target, call->exec->threads);
 done:
   tensor_release(dense);
   tensor_release(target);

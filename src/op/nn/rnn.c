@@ -1,26 +1,34 @@
-/* Rows of the recurrent layers and cells. The layers are loops in prelude/operators.py over the operators of one step.
- */
-#include "call/operator.h"
+/* Rows of the recurrent layers and cells. The layers are loops in prelude/operators.py over the operators of one step;
+ * rnn_layers.c has shortcuts for both. */
+#include "compute/rnn/rnn_step.h"
+#include "op/nn/rnn_layers.h"
 
 #define LAYER_ARGUMENTS \
   "Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional"
 #define LAYER_VALUES "params, has_biases, num_layers, dropout, train, bidirectional"
-#define RNN(name, mode)                                                                                             \
+#define SHORTCUT(run, mode)         \
+  .shortcut = &(const OpShortcut) { \
+    run, mode                       \
+  }
+#define RNN(name, number, mode)                                                                                     \
   {.schema =                                                                                                        \
        "aten::" name ".input(Tensor input, Tensor hx, " LAYER_ARGUMENTS ", bool batch_first) -> (Tensor, Tensor)",  \
-   .body = "out, h, c = rnn_sequence(" mode ", input, hx, hx, " LAYER_VALUES ", batch_first)\nreturn out, h"},      \
+   .body = "out, h, c = rnn_sequence(" number ", input, hx, hx, " LAYER_VALUES ", batch_first)\nreturn out, h",     \
+   SHORTCUT(rnn_sequence_shortcut, mode)},                                                                          \
   {                                                                                                                 \
     .schema =                                                                                                       \
         "aten::" name ".data(Tensor data, Tensor batch_sizes, Tensor hx, " LAYER_ARGUMENTS ") -> (Tensor, Tensor)", \
-    .body = "out, h, c = rnn_packed(" mode ", data, batch_sizes, hx, hx, " LAYER_VALUES ")\nreturn out, h"          \
+    .body = "out, h, c = rnn_packed(" number ", data, batch_sizes, hx, hx, " LAYER_VALUES ")\nreturn out, h",       \
+    SHORTCUT(rnn_packed_shortcut, mode)                                                                             \
   }
 #define CELL_ARGUMENTS "Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None"
-#define SIMPLE_CELL(name)                                                                    \
-  {                                                                                          \
-    .schema = "aten::rnn_" name "_cell(" CELL_ARGUMENTS ") -> Tensor", .cast = CAST_REDUCED, \
-    .body =                                                                                  \
-        "check_dim(1, input.dim())\n"                                                        \
-        "return (torch.linear(input, w_ih, b_ih) + torch.linear(hx, w_hh, b_hh))." name "()" \
+#define SIMPLE_CELL(name, mode)                                                               \
+  {                                                                                           \
+    .schema = "aten::rnn_" name "_cell(" CELL_ARGUMENTS ") -> Tensor", .cast = CAST_REDUCED,  \
+    .body =                                                                                   \
+        "check_dim(1, input.dim())\n"                                                         \
+        "return (torch.linear(input, w_ih, b_ih) + torch.linear(hx, w_hh, b_hh))." name "()", \
+    SHORTCUT(rnn_cell_shortcut, mode)                                                         \
   }
 
 static const OpRow rows[] = {
@@ -28,15 +36,17 @@ static const OpRow rows[] = {
                ", bool batch_first) -> (Tensor, Tensor, Tensor)",
      .body = "if len(hx) != 2:\n"
              "    raise RuntimeError('lstm expects two hidden states')\n"
-             "return rnn_sequence(0, input, hx[0], hx[1], " LAYER_VALUES ", batch_first)"},
+             "return rnn_sequence(0, input, hx[0], hx[1], " LAYER_VALUES ", batch_first)",
+     SHORTCUT(rnn_sequence_shortcut, RNN_LSTM)},
     {.schema = "aten::lstm.data(Tensor data, Tensor batch_sizes, Tensor[] hx, " LAYER_ARGUMENTS
                ") -> (Tensor, Tensor, Tensor)",
      .body = "if len(hx) != 2:\n"
              "    raise RuntimeError('lstm expects two hidden states')\n"
-             "return rnn_packed(0, data, batch_sizes, hx[0], hx[1], " LAYER_VALUES ")"},
-    RNN("gru", "1"),
-    RNN("rnn_tanh", "2"),
-    RNN("rnn_relu", "3"),
+             "return rnn_packed(0, data, batch_sizes, hx[0], hx[1], " LAYER_VALUES ")",
+     SHORTCUT(rnn_packed_shortcut, RNN_LSTM)},
+    RNN("gru", "1", RNN_GRU),
+    RNN("rnn_tanh", "2", RNN_TANH),
+    RNN("rnn_relu", "3", RNN_RELU),
     {.schema = "aten::lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? "
                "b_hh=None) -> (Tensor, Tensor)",
      .cast = CAST_REDUCED,
@@ -44,7 +54,8 @@ static const OpRow rows[] = {
              "    raise RuntimeError('lstm_cell expects two hidden states')\n"
              "gates = (torch.linear(input, w_ih, b_ih) + torch.linear(hx[0], w_hh, b_hh)).chunk(4, 1)\n"
              "c = gates[1].sigmoid() * hx[1] + gates[0].sigmoid() * gates[2].tanh()\n"
-             "return gates[3].sigmoid() * c.tanh(), c"},
+             "return gates[3].sigmoid() * c.tanh(), c",
+     SHORTCUT(rnn_cell_shortcut, RNN_LSTM)},
     {.schema = "aten::gru_cell(" CELL_ARGUMENTS ") -> Tensor",
      .cast = CAST_REDUCED,
      .body = "i = torch.linear(input, w_ih, b_ih).chunk(3, 1)\n"
@@ -52,9 +63,10 @@ static const OpRow rows[] = {
              "reset = (i[0] + g[0]).sigmoid()\n"
              "update = (i[1] + g[1]).sigmoid()\n"
              "new = (i[2] + reset * g[2]).tanh()\n"
-             "return (hx - new) * update + new"},
-    SIMPLE_CELL("tanh"),
-    SIMPLE_CELL("relu"),
+             "return (hx - new) * update + new",
+     SHORTCUT(rnn_cell_shortcut, RNN_GRU)},
+    SIMPLE_CELL("tanh", RNN_TANH),
+    SIMPLE_CELL("relu", RNN_RELU),
     {.schema = "aten::_thnn_fused_lstm_cell(Tensor input_gates, Tensor hidden_gates, Tensor cx, Tensor? "
                "input_bias=None, Tensor? hidden_bias=None) -> (Tensor, Tensor, Tensor)",
      .cast = CAST_REDUCED,
