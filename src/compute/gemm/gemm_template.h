@@ -24,9 +24,11 @@ static inline __attribute__((always_inline)) void NAME(thin_across)(const int m,
         for (int v = 0; v < wide; v++) acc[i][v] = FMA(x, from[v], acc[i][v]);
       }
     }
-    for (int i = 0; i < m; i++)
-      for (int v = 0; v < wide; v++)
-        for (int64_t l = 0; l < LANES; l++) c[i * c_row + (j + v * LANES + l) * c_step] += alpha * acc[i][v][l];
+    for (int i = 0; i < m; i++) {
+      const T *sums = (const T *)acc[i];
+#pragma GCC unroll 1
+      for (int64_t l = 0; l < wide * LANES; l++) c[i * c_row + (j + l) * c_step] += alpha * sums[l];
+    }
   }
   *done = j;
 }
