@@ -9,6 +9,13 @@
 
 /* ---- constant ---- */
 
+/* Then all of the result is of the input. */
+static bool only_crops(const int64_t *pad, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (pad[i] > 0) return false;
+  return true;
+}
+
 static Status shape_constant(Call *c, TensorSpec *specs) {
   const Tensor *self = call_tensor(c, 0);
   size_t count;
@@ -20,8 +27,7 @@ static Status shape_constant(Call *c, TensorSpec *specs) {
         "Length of pad should be no more than twice the number of dimensions of the input. Pad length is %zu"
         "while the input has %ddimensions.",
         count, self->ndim);
-  bool only_crops = true;
-  for (size_t i = 0; i < count; i++) only_crops &= pad[i] <= 0;
+  bool crops = only_crops(pad, count);
   shape_set(specs, (DType)self->dtype, self->ndim, self->sizes);
   for (size_t i = 0; i < count / 2; i++) {
     int dim = self->ndim - 1 - (int)i;
@@ -34,14 +40,14 @@ static Status shape_constant(Call *c, TensorSpec *specs) {
       if (p < 0) left += p;
       if (!int64_add(*size, p, size)) return status_out_of_memory();
     }
-    if (*size < 1 && !only_crops)
+    if (*size < 1 && !crops)
       return status_new(ERROR_RUNTIME,
                         "The input size %lld, plus negative padding %lld and %lld resulted in a negative output size, "
                         "which is invalid. "
                         "Check dimension %d of your input.",
                         (long long)self->sizes[dim], (long long)pad[2 * i], (long long)pad[2 * i + 1], dim);
   }
-  if (only_crops) { /* a copy of a part, in its order of dimensions */
+  if (crops) { /* a copy of a part, in its order of dimensions */
     Tensor part = {.ndim = self->ndim, .sizes = specs->sizes, .strides = self->strides};
     TRY(sizes_numel(part.ndim, part.sizes, &part.numel));
     tensor_judge_strides(&part);
@@ -73,7 +79,7 @@ static Status kernel_constant(Call *c) {
   Tensor *out = call_out(c, 0);
   size_t count;
   const int64_t *pad = call_ints(c, 1, &count);
-  TRY(fill_with(out, call_scalar(c, 2), c->exec->threads));
+  if (!only_crops(pad, count)) TRY(fill_with(out, call_scalar(c, 2), c->exec->threads));
   Tensor *to = tensor_retain(out), *from = tensor_retain(self);
   Status status = OK;
   for (size_t i = 0; i < count / 2 && status == OK; i++) {
