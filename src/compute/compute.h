@@ -24,6 +24,7 @@
  *   compute/norm/norm_affine.h          scale and shift; norm_affine_body.h
  *   compute/norm/norm_batch.h           sums over channels and their gradients; norm_batch_body.h
  *   compute/norm/norm_bfloat16.h        normalization with bfloat16's rounding
+ *   compute/resample/resample.h         images and signals of another size, dimension by dimension
  *   compute/rnn/rnn_step.h              one step of a recurrent layer
  *   compute/quantized/qgemm.h           products of bytes, the loops around them
  *   compute/quantized/quantized_lanes.h   vectors for those; quantized_loops_body.h

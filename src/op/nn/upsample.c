@@ -7,20 +7,14 @@
 #include <assert.h>
 #include <math.h>
 
+#include "base/cache.h"
 #include "base/parallel.h"
 #include "call/agree.h"
 #include "call/operator.h"
+#include "compute/resample/resample.h"
 #include "tensor/layout.h"
 
 typedef enum Filter { FILTER_NEAREST, FILTER_NEAREST_EXACT, FILTER_LINEAR, FILTER_CUBIC } Filter;
-
-/* The inputs of each output along one dimension. */
-typedef struct Taps {
-  int64_t in, out, width; /* width: taps of each output */
-  int64_t *index;         /* out * width */
-  double *weight;
-  bool rounds;
-} Taps;
 
 typedef struct Resample {
   Filter filter;
@@ -29,7 +23,7 @@ typedef struct Resample {
   int spatial;
   int64_t planes, in[3], out[3];
   double scale[3]; /* as the caller gave it, 0: from the sizes */
-  Taps taps[3];
+  ResampleTaps taps[3];
   bool transposed; /* gradient: from out to in */
   const Tensor *from;
   Tensor *to;
@@ -41,9 +35,6 @@ static double fit(const Resample *r, double x) {
   return r->single ? (double)(float)x : x;
 }
 
-static double round_if(bool rounds, double x) {
-  return rounds ? (double)bfloat16_round((float)x) : x;
-}
 static double ratio(const Resample *r, int64_t a, int64_t b) {
   return round_if(r->rounds, round_if(r->rounds, (double)a) / round_if(r->rounds, (double)b));
 }
@@ -83,7 +74,7 @@ static int64_t whole_part(double x, int64_t n) {
   return (int64_t)(!(x > least) ? least : x < most ? x : most);
 }
 
-static void taps_plain(const Resample *r, int d, Taps *t) {
+static void taps_plain(const Resample *r, int d, ResampleTaps *t) {
   double step = step_of(r, d);
   for (int64_t o = 0; o < t->out; o++) {
     int64_t *index = t->index + o * t->width;
@@ -99,9 +90,9 @@ static void taps_plain(const Resample *r, int d, Taps *t) {
         weight[0] = 1;
         break;
       case FILTER_LINEAR: {
-        double at = half < 0 ? 0 : half;
+        double at = t->in == t->out ? (double)o : half < 0 ? 0 : half;
         index[0] = clamp(whole_part(at, t->in), t->in);
-        index[1] = clamp(index[0] + 1, t->in);
+        index[1] = t->in == t->out ? o : clamp(index[0] + 1, t->in);
         weight[1] = round_if(r->rounds, at - (double)index[0]);
         if (weight[1] > 1) weight[1] = 1;
         weight[0] = round_if(r->rounds, 1 - weight[1]);
@@ -120,7 +111,7 @@ static void taps_plain(const Resample *r, int d, Taps *t) {
   }
 }
 
-static void taps_antialias(const Resample *r, int d, Taps *t) {
+static void taps_antialias(const Resample *r, int d, ResampleTaps *t) {
   double step = step_of(r, d), size = r->filter == FILTER_CUBIC ? 4 : 2;
   double support = step >= 1 ? size / 2 * step : size / 2, inverse = step >= 1 ? 1 / step : 1;
   for (int64_t o = 0; o < t->out; o++) {
@@ -139,13 +130,14 @@ static void taps_antialias(const Resample *r, int d, Taps *t) {
   }
 }
 
-static Status taps_new(const Resample *r, int d, Taps *t) {
+static Status taps_new(const Resample *r, int d, ResampleTaps *t) {
   assert(d >= 0 && d < 3);
   static const int widths[] = {1, 1, 2, 4};
   t->in = r->in[d];
   t->out = r->out[d];
   t->width = widths[r->filter];
   t->rounds = r->rounds;
+  t->has_unused = r->antialias || r->transposed;
   if (r->antialias) {
     double size = r->filter == FILTER_CUBIC ? 4 : 2, step = step_of(r, d),
            support = step >= 1 ? size / 2 * step : size / 2;
@@ -156,32 +148,14 @@ static Status taps_new(const Resample *r, int d, Taps *t) {
   if (!int64_mul(t->out, t->width, &cells)) return status_out_of_memory();
   t->index = mem_calloc((size_t)cells + 1, sizeof *t->index);
   t->weight = mem_calloc((size_t)cells + 1, sizeof *t->weight);
-  if (!t->index || !t->weight) return status_out_of_memory();
+  t->single = mem_alloc(((size_t)cells + 1) * sizeof *t->single);
+  if (!t->index || !t->weight || !t->single) return status_out_of_memory();
   if (r->antialias)
     taps_antialias(r, d, t);
   else
     taps_plain(r, d, t);
+  for (int64_t i = 0; i < cells; i++) t->single[i] = (float)t->weight[i];
   return OK;
-}
-
-/* One dimension of a plane seen as (before, size, behind). */
-static void pass(const Taps *t, bool transposed, int64_t before, int64_t behind, const double *from, double *to) {
-  assert(before >= 0 && behind >= 0);
-  int64_t from_size = transposed ? t->out : t->in, to_size = transposed ? t->in : t->out;
-  memset(to, 0, (size_t)(before * to_size * behind) * sizeof *to);
-  for (int64_t b = 0; b < before; b++)
-    for (int64_t o = 0; o < t->out; o++)
-      for (int64_t k = 0; k < t->width; k++) {
-        double w = t->weight[o * t->width + k];
-        if (w == 0) continue;
-        int64_t i = t->index[o * t->width + k];
-        const double *x = from + (b * from_size + (transposed ? o : i)) * behind;
-        double *y = to + (b * to_size + (transposed ? i : o)) * behind;
-        if (t->rounds)
-          for (int64_t e = 0; e < behind; e++) y[e] = round_if(true, y[e] + round_if(true, w * x[e]));
-        else
-          for (int64_t e = 0; e < behind; e++) y[e] += w * x[e];
-      }
 }
 
 static int64_t numel3(const int64_t *n) {
@@ -209,7 +183,7 @@ static void resample_planes(void *argument, int64_t begin, int64_t end) {
       int64_t before = 1, behind = 1;
       for (int k = 0; k < d; k++) before *= sizes[k];
       for (int k = d + 1; k < 3; k++) behind *= sizes[k];
-      pass(&r->taps[d], r->transposed, before, behind, now, next);
+      resample_double(&r->taps[d], r->transposed, before, behind, now, next);
       sizes[d] = to_sizes[d];
       double *swap = now;
       now = next;
@@ -218,6 +192,44 @@ static void resample_planes(void *argument, int64_t begin, int64_t end) {
     dtype_convert((DType)r->to->dtype, tensor_items(r->to, item) + plane * to * item, 1, DTYPE_FLOAT64, now, 1, to);
   }
   mem_free(buffers);
+}
+
+/* float32 without antialiasing, from the input's memory to the output's. */
+static bool is_by_floats(const Resample *r) {
+  return r->from->dtype == DTYPE_FLOAT32 && !r->transposed && !r->antialias;
+}
+static void resample_float_planes(void *argument, int64_t begin, int64_t end) {
+  Resample *r = argument;
+  int64_t from = numel3(r->in), to = numel3(r->out), most = 1;
+  int dims[3], count = 0;
+  for (int d = 2; d >= 0; d--) {
+    most *= r->in[d] > r->out[d] ? r->in[d] : r->out[d];
+    if (d == 2 || r->in[d] > 1 || r->out[d] > 1) dims[count++] = d;
+  }
+  float *buffers = cache_alloc((size_t)most * 2 * sizeof(float));
+  if (!buffers) {
+    r->failed = true;
+    return;
+  }
+  for (int64_t plane = begin; plane < end; plane++) {
+    const float *now = (const float *)tensor_data(r->from) + plane * from;
+    int64_t sizes[3] = {r->in[0], r->in[1], r->in[2]};
+    for (int i = 0; i < count; i++) {
+      int d = dims[i];
+      float *next = i + 1 == count ? (float *)tensor_data(r->to) + plane * to : buffers + i % 2 * most;
+      resample_float(&r->taps[d],
+                     d == 2   ? sizes[0] * sizes[1]
+                     : d == 1 ? sizes[0]
+                              : 1,
+                     d == 2   ? 1
+                     : d == 1 ? sizes[2]
+                              : sizes[1] * sizes[2],
+                     now, next);
+      sizes[d] = r->out[d];
+      now = next;
+    }
+  }
+  cache_free(buffers, (size_t)most * 2 * sizeof(float));
 }
 
 /* ---- arguments ---- */
@@ -357,13 +369,15 @@ static Status kernel_resample(Call *call) {
   if (!tensor_is_contiguous(out)) TRY_GOTO(tensor_empty((DType)out->dtype, out->ndim, out->sizes, &stand_in), done);
   r.from = dense;
   r.to = stand_in ? stand_in : out;
-  parallel_for(call->exec->threads, r.planes, 1 + 16384 / numel3(r.out), resample_planes, &r);
+  parallel_for(call->exec->threads, r.planes, 1 + 16384 / numel3(r.out),
+               is_by_floats(&r) ? resample_float_planes : resample_planes, &r);
   status = r.failed ? status_out_of_memory() : exec_poll(call->exec);
   if (status == OK && stand_in) status = tensor_copy(out, stand_in, 1);
 done:
   for (int d = 0; d < 3; d++) {
     mem_free(r.taps[d].index);
     mem_free(r.taps[d].weight);
+    mem_free(r.taps[d].single);
   }
   tensor_release(dense);
   tensor_release(stand_in);
