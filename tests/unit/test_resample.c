@@ -1,16 +1,6 @@
 /* Resampling in float32 against the same in float64: every filter, in one to three dimensions, up, down and of one
  * size, on one thread and on several; and what is not looked at. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "wick/wick.h"
+#include "program_fixture.h"
 
 static const char program[] =
     "def resampled(x: Tensor, mode: str, sizes: List[int], aligned: Optional[bool]) -> Tensor:\n"
@@ -56,32 +46,18 @@ static const char program[] =
     "    return '' if torch.equal(y[0][0].isnan(), torch.tensor([True, False, False, False, False])) \\\n"
     "        else '{}'.format(y)\n";
 
-static void expect_nothing(const char *function, int threads) {
-  wick_module *module = NULL;
-  wick_value *result = NULL;
-  wick_error *error = NULL;
-  wick_run_options options = {.size = sizeof options, .threads = threads};
-  wick_compile(NULL, program, sizeof program - 1, "resample.py", &module, &error);
-  if (module) wick_run(module, function, NULL, 0, NULL, 0, &options, &result, &error);
-  const char *text = error ? wick_error_message(error) : wick_value_to_string(result, NULL);
-  if (*text) fail_msg("%s: %s", function, text);
-  wick_value_release(result);
-  wick_error_free(error);
-  wick_module_release(module);
-}
-
 static void test_floats(void **state) {
   (void)state;
   for (int threads = 1; threads <= 3; threads += 2) {
-    expect_nothing("one", threads);
-    expect_nothing("two", threads);
-    expect_nothing("three", threads);
+    expect_text(program, "one", -1, threads, WICK_GRAD_OFF, "");
+    expect_text(program, "two", -1, threads, WICK_GRAD_OFF, "");
+    expect_text(program, "three", -1, threads, WICK_GRAD_OFF, "");
   }
 }
 
 static void test_edges(void **state) {
   (void)state;
-  expect_nothing("edges", 1);
+  expect_text(program, "edges", -1, 1, WICK_GRAD_OFF, "");
 }
 
 int main(void) {

@@ -1,19 +1,10 @@
 /* Recurrent layers and cells with shortcuts in the place of their bodies: the same bits, sizes and strides as the
  * bodies, which run where gradients are recorded; and that the shortcuts do run. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "program_fixture.h"
 
 #include "api/handles.h"
 #include "call/operator.h"
 #include "op/nn/rnn_layers.h"
-#include "wick/wick.h"
 
 static const char program[] =
     "def same(a: Tensor, b: Tensor) -> bool:\n"
@@ -139,45 +130,23 @@ static const char program[] =
     "    return str(torch.lstm(torch.randn(4, 2, 3).double(), [h, h], [t.double() for t in p], True, 1, 0.0, False,\n"
     "                          False, False)[0].dtype)\n";
 
-static wick_module *compiled(void) {
-  wick_module *module = NULL;
-  wick_error *error = NULL;
-  wick_compile(NULL, program, sizeof program - 1, "rnn.py", &module, &error);
-  if (error) fail_msg("%s", wick_error_message(error));
-  return module;
-}
-
-static void expect_text(const char *function, int64_t argument, int threads, const char *expected) {
-  wick_module *module = compiled();
-  wick_value *result = NULL, *given = argument < 0 ? NULL : wick_value_int(argument);
-  wick_error *error = NULL;
-  wick_run_options options = {.size = sizeof options, .threads = threads, .grad = WICK_GRAD_ON};
-  wick_run(module, function, (const wick_value *const *)&given, argument >= 0, NULL, 0, &options, &result, &error);
-  const char *text = error ? wick_error_message(error) : wick_value_to_string(result, NULL);
-  if (*expected ? !strstr(text, expected) : *text) fail_msg("%s: %s", function, text);
-  wick_value_release(result);
-  wick_value_release(given);
-  wick_error_free(error);
-  wick_module_release(module);
-}
-
 static void test_same_bits(void **state) {
   (void)state;
   for (int threads = 1; threads <= 3; threads += 2) {
-    expect_text("sequences", -1, threads, "");
-    expect_text("packs", -1, threads, "");
-    expect_text("cells", -1, threads, "");
+    expect_text(program, "sequences", -1, threads, WICK_GRAD_ON, "");
+    expect_text(program, "packs", -1, threads, WICK_GRAD_ON, "");
+    expect_text(program, "cells", -1, threads, WICK_GRAD_ON, "");
   }
 }
 
 static void test_bodies(void **state) {
   (void)state;
-  expect_text("refused", 0, 1, "size");
-  expect_text("refused", 1, 1, "mat1 and mat2 shapes cannot be multiplied");
-  expect_text("refused", 2, 1, "got an incorrect number of RNN parameters");
-  expect_text("refused", 3, 1, "mat1 and mat2 shapes cannot be multiplied");
-  expect_text("refused", 4, 1, "expected scalar type");
-  expect_text("doubles", -1, 1, "7");
+  expect_text(program, "refused", 0, 1, WICK_GRAD_ON, "size");
+  expect_text(program, "refused", 1, 1, WICK_GRAD_ON, "mat1 and mat2 shapes cannot be multiplied");
+  expect_text(program, "refused", 2, 1, WICK_GRAD_ON, "got an incorrect number of RNN parameters");
+  expect_text(program, "refused", 3, 1, WICK_GRAD_ON, "mat1 and mat2 shapes cannot be multiplied");
+  expect_text(program, "refused", 4, 1, WICK_GRAD_ON, "expected scalar type");
+  expect_text(program, "doubles", -1, 1, WICK_GRAD_ON, "7");
 }
 
 static IValue zeros(int ndim, const int64_t *sizes) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compute/conv/conv.h"
+#include "compute/conv/conv_weights.h"
 #include "compute/conv/flat_tile.h"
 
 /* Any of the results may be NULL; as conv_backward_portable, by whichever way is fastest. */
@@ -19,6 +20,11 @@ Status conv_gather(Exec *exec, const ConvParams *p, const float *wide, const flo
  * one. */
 bool conv_spread_takes(const ConvParams *p);
 Status conv_spread(Exec *exec, const ConvParams *p, const float *narrow, const float *weight, float *wide) MUST_CHECK;
+/* The same of a transposed one, by a weight that is kept packed if that is possible. */
+Status conv_spread_by_kept(Exec *exec, const ConvParams *p, const Tensor *narrow, const Tensor *weight,
+                           Tensor *wide) MUST_CHECK;
+/* The weight of all its plain convolutions; the layout is one of conv_spread_by_kept. On the caller's thread. */
+void conv_spread_pack(int threads, const WeightLayout *layout, const Tensor *weight, float *to);
 
 /* The weight's gradient: for each tap the sum of narrow times wide over all positions. The same bits whatever the
  * number of threads. *done false: some result is not finite, and may not be so for the reason that it should. */

@@ -105,7 +105,7 @@ Status conv_forward(Exec *exec, const ConvParams *p, const Tensor *input, const 
     return run_product(exec, p, input, weight, epilogue, out);
   if (flat_conv_takes(p)) return run_flat(exec, p, input, weight, epilogue, out);
   if (p->transposed && conv_spread_takes(p)) {
-    TRY(conv_spread(exec, p, tensor_data(input), tensor_data(weight), tensor_data(out)));
+    TRY(conv_spread_by_kept(exec, p, input, weight, out));
     finish_planes(p, epilogue, tensor_data(out));
     return OK;
   }

@@ -11,6 +11,7 @@
 #include "compute/conv/flat_planes.h"
 #include "compute/conv/flat_product.h"
 #include "compute/conv/flat_winograd.h"
+#include "compute/gemm/gemm.h"
 
 /* The taps that meet a remainder in one dimension: last, last - step, ..., `count` of them. */
 typedef struct Taps {
@@ -148,35 +149,50 @@ static Status run_winograd(Exec *exec, const Part *part, int side, const int64_t
   return status;
 }
 
+/* Output channels of a panel of the weight. */
+static int64_t panel_rows(const ConvParams *q) {
+  return conv_is_depthwise(q) ? 1 : flat_product_pays(q, flat_kernels()) ? 2 * flat_kernels()->vector : FLAT_ROWS;
+}
+
+static Status run_packed(Exec *exec, const ConvParams *q, const float *from, const float *packed, float *out) {
+  if (conv_is_depthwise(q)) return conv_depthwise(exec, q, from, packed, &nothing, out);
+  if (flat_product_pays(q, flat_kernels())) return flat_product(flat_kernels(), exec, q, from, packed, &nothing, out);
+  return flat_conv(exec, q, from, packed, &nothing, out);
+}
+
 static Status run_part(Exec *exec, const Part *part, const int64_t *kernel, Strides strides, const float *from,
                        const float *weight, float *out) {
   const ConvParams *q = &part->p;
-  const FlatKernels *kernels = flat_kernels();
-  int side = flat_winograd_side(q, kernels);
+  int side = flat_winograd_side(q, flat_kernels());
   if (side) {
     bool done = false;
     TRY(run_winograd(exec, part, side, kernel, strides, from, weight, out, &done));
     if (done) return OK;
   }
-  bool depthwise = conv_is_depthwise(q), product = !depthwise && flat_product_pays(q, kernels);
-  int64_t rows = depthwise ? 1 : product ? 2 * kernels->vector : FLAT_ROWS;
-  size_t bytes = weight_bytes(q, rows);
+  size_t bytes = weight_bytes(q, panel_rows(q));
   float *packed = cache_alloc(bytes);
   if (!packed) return status_out_of_memory();
-  put_weights(part, kernel, strides, rows, weight, packed);
-  Status status = depthwise ? conv_depthwise(exec, q, from, packed, &nothing, out)
-                  : product ? flat_product(kernels, exec, q, from, packed, &nothing, out)
-                            : flat_conv(exec, q, from, packed, &nothing, out);
+  put_weights(part, kernel, strides, panel_rows(q), weight, packed);
+  Status status = run_packed(exec, q, from, packed, out);
   cache_free(packed, bytes);
   return status;
 }
 
 /* The weight is [narrow channel][wide channel of the group][tap]. */
-static Status run_spread(Exec *exec, const ConvParams *p, const Part *part, const float *narrow, const float *weight,
-                         float *out) {
+static Strides spread_strides(const ConvParams *p, const Part *part) {
   int64_t taps = p->kernel[0] * p->kernel[1] * p->kernel[2], wide = part->p.out_channels / p->groups;
-  Strides strides = {part->p.in_channels / p->groups * wide * taps, wide * taps, taps};
-  return run_part(exec, part, p->kernel, strides, narrow, weight, out);
+  return (Strides){part->p.in_channels / p->groups * wide * taps, wide * taps, taps};
+}
+
+/* A weight, and the part's packed, or NULL. */
+typedef struct PartWeight {
+  const float *plain, *packed;
+} PartWeight;
+
+static Status run_spread(Exec *exec, const ConvParams *p, const Part *part, const float *narrow, PartWeight weight,
+                         float *out) {
+  if (weight.packed) return run_packed(exec, &part->p, narrow, weight.packed, out);
+  return run_part(exec, part, p->kernel, spread_strides(p, part), narrow, weight.plain, out);
 }
 
 bool conv_gather_takes(const ConvParams *p) {
@@ -218,7 +234,7 @@ static void deal_planes(void *argument, int64_t begin, int64_t end) {
   }
 }
 
-static Status run_strided(Exec *exec, const ConvParams *p, const Part *part, const float *narrow, const float *weight,
+static Status run_strided(Exec *exec, const ConvParams *p, const Part *part, const float *narrow, PartWeight weight,
                           float *wide) {
   enum { ONE_THREAD_FLOATS = 32768 };
   const ConvParams *q = &part->p;
@@ -233,14 +249,107 @@ static Status run_strided(Exec *exec, const ConvParams *p, const Part *part, con
   return status;
 }
 
-Status conv_spread(Exec *exec, const ConvParams *p, const float *narrow, const float *weight, float *wide) {
-  assert(conv_spread_takes(p));
-  int64_t parts = p->stride[0] * p->stride[1] * p->stride[2];
-  for (int64_t i = 0; i < parts; i++) {
+static int64_t part_count(const ConvParams *p) {
+  return p->stride[0] * p->stride[1] * p->stride[2];
+}
+
+/* packed: of all parts with panels of so many rows; or NULL. */
+static Status run_parts(Exec *exec, const ConvParams *p, const float *narrow, const float *weight, const float *packed,
+                        int64_t rows, float *wide) {
+  for (int64_t i = 0; i < part_count(p) && p->batch; i++) {
     Part part = part_of(p, i);
-    if (part.is_empty || p->batch == 0) continue;
-    if (parts == 1 && !part.is_zero) return run_spread(exec, p, &part, narrow, weight, wide);
-    TRY(run_strided(exec, p, &part, narrow, weight, wide));
+    PartWeight of_part = {weight, packed};
+    if (packed && !part.is_zero) packed += weight_bytes(&part.p, rows) / sizeof(float);
+    if (part.is_empty) continue;
+    if (part_count(p) == 1 && !part.is_zero) return run_spread(exec, p, &part, narrow, of_part, wide);
+    TRY(run_strided(exec, p, &part, narrow, of_part, wide));
   }
   return OK;
+}
+
+Status conv_spread(Exec *exec, const ConvParams *p, const float *narrow, const float *weight, float *wide) {
+  assert(conv_spread_takes(p));
+  return run_parts(exec, p, narrow, weight, NULL, 0, wide);
+}
+
+/* ---- kept weights ---- */
+
+/* What all parts' panels have in common; 0: they differ, or filters are transformed. */
+static int64_t common_rows(const ConvParams *p) {
+  int64_t rows = 0;
+  for (int64_t i = 0; i < part_count(p); i++) {
+    Part part = part_of(p, i);
+    if (part.is_empty || part.is_zero) continue;
+    if (flat_winograd_side(&part.p, flat_kernels()) || (rows && rows != panel_rows(&part.p))) return 0;
+    rows = panel_rows(&part.p);
+  }
+  return rows;
+}
+
+/* All that the order depends on; conv_spread_pack reads it. */
+static void spread_layout(const ConvParams *p, int64_t rows, WeightLayout *out) {
+  memset(out, 0, sizeof *out);
+  out->transform = WEIGHT_SPREAD;
+  out->ndim = 2 + CONV_SPATIAL;
+  out->sizes[0] = p->in_channels;
+  out->sizes[1] = p->out_channels / p->groups;
+  out->blocks[CONV_SPATIAL] = p->groups;
+  out->blocks[CONV_SPATIAL + 1] = rows;
+  for (int d = 0; d < CONV_SPATIAL; d++) {
+    out->sizes[2 + d] = p->kernel[d];
+    out->strides[d] = p->stride[d];
+    out->strides[CONV_SPATIAL + d] = p->dilation[d];
+    out->blocks[d] = p->padding[d];
+  }
+  for (int64_t i = 0; i < part_count(p); i++) {
+    Part part = part_of(p, i);
+    if (!part.is_zero) out->bytes += weight_bytes(&part.p, rows);
+  }
+}
+
+void conv_spread_pack(int threads, const WeightLayout *layout, const Tensor *weight, float *to) {
+  (void)threads;
+  int64_t groups = layout->blocks[CONV_SPATIAL], rows = layout->blocks[CONV_SPATIAL + 1];
+  ConvParams p = {
+      .transposed = true, .groups = groups, .in_channels = layout->sizes[0], .out_channels = layout->sizes[1] * groups};
+  for (int d = 0; d < CONV_SPATIAL; d++) {
+    p.kernel[d] = layout->sizes[2 + d];
+    p.stride[d] = layout->strides[d];
+    p.dilation[d] = layout->strides[CONV_SPATIAL + d];
+    p.padding[d] = layout->blocks[d];
+  }
+  for (int64_t i = 0; i < part_count(&p); i++) {
+    Part part = part_of(&p, i);
+    if (part.is_zero) continue;
+    put_weights(&part, p.kernel, spread_strides(&p, &part), rows, tensor_data(weight), to);
+    to += weight_bytes(&part.p, rows) / sizeof(float);
+  }
+}
+
+/* One position, which the kernel makes all results of: a product of matrices as they lie. */
+static bool is_one_product(const ConvParams *p) {
+  bool is_one = p->groups == 1;
+  for (int d = 0; d < CONV_SPATIAL; d++)
+    is_one &= p->in[d] == 1 && p->padding[d] == 0 && p->dilation[d] == 1 && p->out[d] == p->kernel[d];
+  return is_one;
+}
+
+Status conv_spread_by_kept(Exec *exec, const ConvParams *p, const Tensor *narrow, const Tensor *weight, Tensor *wide) {
+  assert(conv_spread_takes(p) && p->transposed);
+  if (is_one_product(p)) {
+    int64_t results = p->out_channels * p->kernel[0] * p->kernel[1] * p->kernel[2];
+    return gemm(exec, DTYPE_FLOAT32, p->batch, results, p->in_channels, 1,
+                (GemmMatrix){tensor_data(narrow), p->in_channels, 1}, (GemmMatrix){tensor_data(weight), results, 1},
+                tensor_data(wide), results, false);
+  }
+  int64_t rows = common_rows(p);
+  if (!rows) return run_parts(exec, p, tensor_data(narrow), tensor_data(weight), NULL, 0, tensor_data(wide));
+  WeightLayout layout;
+  spread_layout(p, rows, &layout);
+  PackedWeight *packed = packed_weight_take(exec, weight, &layout);
+  if (!packed) return status_out_of_memory();
+  Status status =
+      run_parts(exec, p, tensor_data(narrow), tensor_data(weight), packed_weight_data(packed), rows, tensor_data(wide));
+  packed_weight_give_back(packed);
+  return status;
 }

@@ -7,6 +7,7 @@
 #include "base/fork.h"
 #include "base/hostile.h"
 #include "base/parallel.h"
+#include "compute/conv/conv_backward.h"
 #include "compute/conv/flat_winograd.h"
 #include "compute/conv/weight_reader.h"
 #include "report/reason.h"
@@ -112,7 +113,7 @@ static bool is_padded(const WeightLayout *l) {
 /* false: no memory. */
 static bool pack(int threads, const Tensor *from, const WeightLayout *l, float *to) {
   if (l->transform != WEIGHT_AS_IT_IS) {
-    flat_winograd_pack(threads, l, from, to);
+    (l->transform == WEIGHT_SPREAD ? conv_spread_pack : flat_winograd_pack)(threads, l, from, to);
     STATISTIC_ADD(packed_weights);
     return true;
   }

@@ -14,7 +14,8 @@ enum { WEIGHT_DIMS = 6, WEIGHT_BLOCKS = 8 };
 typedef enum WeightTransform {
   WEIGHT_AS_IT_IS,
   WEIGHT_WINOGRAD_2, /* flat_winograd_pack, for squares of that side */
-  WEIGHT_WINOGRAD_4
+  WEIGHT_WINOGRAD_4,
+  WEIGHT_SPREAD /* conv_spread_pack */
 } WeightTransform;
 /* Where elements go. Each dimension's index is split by its blocks, from the innermost on; what is left moves by its
  * stride. Nothing but numbers, all that are not used zero, so layouts can be compared as bytes. */
