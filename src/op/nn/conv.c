@@ -145,7 +145,7 @@ const int64_t *conv_result_sizes(const ConvParams *p, int64_t *sizes) {
   return sizes;
 }
 
-static ConvPlaces find_places(const Call *call) {
+Status conv_read(const Call *call, ConvParams *p) {
   ConvPlaces places = {.input = call_find_argument(call, "input"),
                        .weight = call_find_argument(call, "weight"),
                        .bias = call_find_argument(call, "bias"),
@@ -156,11 +156,6 @@ static ConvPlaces find_places(const Call *call) {
                        .transposed = call_find_argument(call, "transposed"),
                        .output_padding = call_find_argument(call, "output_padding")};
   if (places.input < 0) places.input = call_find_argument(call, "self");
-  return places;
-}
-
-Status conv_read(const Call *call, ConvParams *p) {
-  ConvPlaces places = find_places(call);
   return conv_read_at(call, &places, p);
 }
 
@@ -233,9 +228,10 @@ static void set_layout(const ConvParams *p, const Tensor *input, const Tensor *w
 
 static Status shape_conv(Call *call, TensorSpec *specs) {
   ConvParams p;
-  ConvPlaces places = find_places(call);
-  TRY(conv_read_at(call, &places, &p));
-  const Tensor *input = call_tensor(call, (uint32_t)places.input), *weight = call_tensor(call, (uint32_t)places.weight);
+  const ConvPlaces *places = call_with(call);
+  TRY(conv_read_at(call, places, &p));
+  const Tensor *input = call_tensor(call, (uint32_t)places->input),
+               *weight = call_tensor(call, (uint32_t)places->weight);
   memset(specs, 0, offsetof(TensorSpec, sizes));
   specs->dtype = (DType)input->dtype;
   specs->device = tensor_device(input);
@@ -334,13 +330,14 @@ static bool is_channels_last(const Exec *exec, const ConvParams *p, const Tensor
 
 static Status kernel_conv(Call *call) {
   ConvParams p;
-  ConvPlaces places = find_places(call);
-  TRY(conv_read_at(call, &places, &p));
-  const Tensor *input = call_tensor(call, (uint32_t)places.input), *weight = call_tensor(call, (uint32_t)places.weight);
-  const Tensor *bias = places.bias < 0 ? NULL : call_tensor_or_null(call, (uint32_t)places.bias);
+  const ConvPlaces *places = call_with(call);
+  TRY(conv_read_at(call, places, &p));
+  const Tensor *input = call_tensor(call, (uint32_t)places->input),
+               *weight = call_tensor(call, (uint32_t)places->weight);
+  const Tensor *bias = call_tensor_or_null(call, (uint32_t)places->bias);
   Tensor *out = call_out(call, 0);
   if (out->numel == 0) return OK;
-  if (dtype_is_complex((DType)input->dtype)) return conv_complex(call, places.input, places.weight, places.bias);
+  if (dtype_is_complex((DType)input->dtype)) return conv_complex(call, places->input, places->weight, places->bias);
   DType dtype = compute_dtype((DType)input->dtype);
   Tensor *x = NULL, *w = NULL, *b = NULL, *y = NULL;
   Status status;
@@ -455,11 +452,48 @@ double conv_flops(const Call *call) {
 #define GRAD(input, stride, padding, dilation, transposed, output_padding, groups)                        \
   input ", weight, bias: conv_backward(grad, " input ", weight, bias, " stride ", " padding ", " dilation \
         ", " transposed ", " output_padding ", " groups ")"
-#define CONV(text, ...)                                                                                      \
-  {                                                                                                          \
-    .schema = text, .shape = shape_conv, .kernel = kernel_conv, .flops = conv_flops, .flags = OP_EAGER_ONLY, \
-    .grad = __VA_ARGS__                                                                                      \
+#define CONV(text, places, ...)                                                                         \
+  {                                                                                                     \
+    .schema = text, .shape = shape_conv, .kernel = kernel_conv, .with = &(places), .flops = conv_flops, \
+    .flags = OP_EAGER_ONLY, .grad = __VA_ARGS__                                                         \
   }
+/* Where each schema has its arguments. */
+static const ConvPlaces in_short = {.input = 0,
+                                    .weight = 1,
+                                    .bias = 2,
+                                    .stride = 3,
+                                    .padding = 4,
+                                    .dilation = 5,
+                                    .groups = 6,
+                                    .transposed = -1,
+                                    .output_padding = -1};
+static const ConvPlaces in_transposed = {.input = 0,
+                                         .weight = 1,
+                                         .bias = 2,
+                                         .stride = 3,
+                                         .padding = 4,
+                                         .output_padding = 5,
+                                         .groups = 6,
+                                         .dilation = 7,
+                                         .transposed = -1};
+static const ConvPlaces in_full = {.input = 0,
+                                   .weight = 1,
+                                   .bias = 2,
+                                   .stride = 3,
+                                   .padding = 4,
+                                   .dilation = 5,
+                                   .transposed = 6,
+                                   .output_padding = 7,
+                                   .groups = 8};
+static const ConvPlaces in_mkldnn = {.input = 0,
+                                     .weight = 1,
+                                     .bias = 2,
+                                     .padding = 3,
+                                     .stride = 4,
+                                     .dilation = 5,
+                                     .groups = 6,
+                                     .transposed = -1,
+                                     .output_padding = -1};
 #define PLAIN GRAD("input", "stride", "padding", "dilation", "False", "[0]", "groups")
 #define PADDED \
   "input, weight, bias: conv_padding_backward(grad, input, weight, bias, stride, padding, dilation, groups)"
@@ -468,48 +502,48 @@ double conv_flops(const Call *call) {
 static const OpRow rows[] = {
     CONV("aten::conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=[1], int[1] padding=[0], int[1] "
          "dilation=[1], int groups=1) -> Tensor",
-         PLAIN, .cast = CAST_REDUCED, .conv_dims = 1),
+         in_short, PLAIN, .cast = CAST_REDUCED, .conv_dims = 1),
     CONV("aten::conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] "
          "dilation=1, int groups=1) -> Tensor",
-         PLAIN, .cast = CAST_REDUCED, .conv_dims = 2),
+         in_short, PLAIN, .cast = CAST_REDUCED, .conv_dims = 2),
     CONV("aten::conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] "
          "dilation=1, int groups=1) -> Tensor",
-         PLAIN, .cast = CAST_REDUCED, .conv_dims = 3),
+         in_short, PLAIN, .cast = CAST_REDUCED, .conv_dims = 3),
     CONV("aten::conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=[1], str "
          "padding=\"valid\", int[1] dilation=[1], int groups=1) -> Tensor",
-         PADDED, .cast = CAST_REDUCED, .conv_dims = 1),
+         in_short, PADDED, .cast = CAST_REDUCED, .conv_dims = 1),
     CONV("aten::conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str padding=\"valid\", "
          "int[2] dilation=1, int groups=1) -> Tensor",
-         PADDED, .cast = CAST_REDUCED, .conv_dims = 2),
+         in_short, PADDED, .cast = CAST_REDUCED, .conv_dims = 2),
     CONV("aten::conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str padding=\"valid\", "
          "int[3] dilation=1, int groups=1) -> Tensor",
-         PADDED, .cast = CAST_REDUCED, .conv_dims = 3),
+         in_short, PADDED, .cast = CAST_REDUCED, .conv_dims = 3),
     CONV("aten::_convolution_mode(Tensor input, Tensor weight, Tensor? bias, int[] stride, str padding, int[] "
          "dilation, int groups) -> Tensor",
-         PADDED),
+         in_short, PADDED),
     CONV("aten::conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=[1], int[1] "
          "padding=[0], int[1] output_padding=[0], int groups=1, int[1] dilation=[1]) -> Tensor",
-         TRANSPOSED, .cast = CAST_REDUCED, .conv_dims = 1),
+         in_transposed, TRANSPOSED, .cast = CAST_REDUCED, .conv_dims = 1),
     CONV("aten::conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] "
          "padding=0, int[2] output_padding=0, int groups=1, int[2] dilation=1) -> Tensor",
-         TRANSPOSED, .conv_dims = 2),
+         in_transposed, TRANSPOSED, .conv_dims = 2),
     CONV("aten::conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] "
          "padding=0, int[3] output_padding=0, int groups=1, int[3] dilation=1) -> Tensor",
-         TRANSPOSED, .conv_dims = 3),
+         in_transposed, TRANSPOSED, .conv_dims = 3),
     CONV("aten::convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, "
          "bool transposed, int[] output_padding, int groups) -> Tensor",
-         GENERAL, .cast = CAST_REDUCED, .conv_dims = CONV_ANY_DIMS),
+         in_full, GENERAL, .cast = CAST_REDUCED, .conv_dims = CONV_ANY_DIMS),
     CONV("aten::_convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, "
          "bool transposed, int[] output_padding, int groups, bool benchmark, bool deterministic, bool cudnn_enabled, "
          "bool allow_tf32) -> Tensor",
-         GENERAL, .cast = CAST_REDUCED),
+         in_full, GENERAL, .cast = CAST_REDUCED),
     CONV("aten::_convolution.deprecated(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] "
          "dilation, bool transposed, int[] output_padding, int groups, bool benchmark, bool deterministic, bool "
          "cudnn_enabled) -> Tensor",
-         GENERAL, .cast = CAST_REDUCED),
+         in_full, GENERAL, .cast = CAST_REDUCED),
     CONV("aten::mkldnn_convolution(Tensor self, Tensor weight, Tensor? bias, int[] padding, int[] stride, int[] "
          "dilation, int groups) -> Tensor",
-         GRAD("self", "stride", "padding", "dilation", "False", "[0]", "groups")),
+         in_mkldnn, GRAD("self", "stride", "padding", "dilation", "False", "[0]", "groups")),
     {.schema = "aten::convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, "
                "int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups, "
                "bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
