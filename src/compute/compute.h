@@ -11,6 +11,7 @@
  *   compute/conv/conv_weights.h         their weights and those of linear layers, packed
  *   compute/conv/weight_reader.h        a weight on the way there, in place or out of the file
  *   compute/conv/flat_conv.h            all others of float32, but transposed ones
+ *   compute/conv/flat_few.h             those with few results; flat_few_body.h
  *   compute/conv/flat_product.h         those on small planes
  *   compute/conv/flat_expand.h          1x1 ones together with the depthwise ones behind them
  *   compute/conv/flat_planes.h          the planes they read

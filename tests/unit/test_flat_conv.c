@@ -13,6 +13,7 @@
 
 #include "base/processor.h"
 #include "compute/conv/conv_patches.h"
+#include "compute/conv/flat_few.h"
 #include "compute/conv/flat_planes.h"
 #include "compute/conv/flat_product.h"
 #include "compute/conv/flat_winograd.h"
@@ -275,6 +276,115 @@ static void test_many_channels(void **state) {
     run_params(&one);
     run_params(&three);
     run_params(&column);
+  }
+}
+
+/* A line, a plane or a volume of few results, in as many shapes as there are of so many. */
+static ConvParams with_few_results(int i) {
+  static const int64_t shapes[][CONV_SPATIAL] = {{1, 1, 1}, {1, 1, 2}, {1, 2, 1}, {2, 1, 1}, {1, 1, 3}, {1, 3, 1},
+                                                 {1, 1, 4}, {1, 2, 2}, {2, 1, 2}, {2, 2, 1}, {4, 1, 1}};
+  const int64_t *wanted = shapes[i % (int)(sizeof shapes / sizeof *shapes)];
+  ConvParams p = {.spatial = 3, .batch = pick(1, 3), .groups = i % 4 ? 1 : pick(2, 3)};
+  p.in_channels = p.groups * pick(1, i % 5 ? 9 : 70);
+  p.out_channels = p.groups * pick(1, 40);
+  bool is_line = i % 7 == 0; /* whose patches lie in order */
+  if (is_line) p.in_channels = p.groups;
+  for (int d = 0; d < CONV_SPATIAL; d++) {
+    bool is_long = is_line && d == CONV_SPATIAL - 1;
+    p.kernel[d] = is_long ? pick(5, 60) : is_line ? 1 : pick(1, 3);
+    p.stride[d] = pick(1, is_long ? 70 : 3);
+    p.dilation[d] = is_line ? 1 : pick(1, 3);
+    p.in[d] = (wanted[d] - 1) * p.stride[d] + (p.kernel[d] - 1) * p.dilation[d] + 1 + pick(0, p.stride[d] - 1);
+    if (is_line) continue;
+    p.padding[d] = pick(0, i % 3 ? 2 : 5);
+    if (p.padding[d] > p.in[d] - 1) p.padding[d] = p.in[d] - 1;
+    p.padding_after[d] = p.in[d] - p.padding[d] > 1 ? pick(0, 1) : 0;
+    p.in[d] -= p.padding[d] + p.padding_after[d];
+  }
+  return p;
+}
+
+static void test_few_results(void **state) {
+  (void)state;
+  int in_order = 0, put = 0, counts[FLAT_COLUMNS + 1] = {0};
+  for (int i = 0; i < 600; i++) {
+    ConvParams p = with_few_results(i);
+    Case c;
+    set_case(&c, &p);
+    FlatPatches patches = flat_patches(&c.p);
+    assert_true(flat_few_takes(&c.p));
+    counts[patches.count]++;
+    *(patches.bytes ? &put : &in_order) += 1;
+    c.epilogue = (ConvEpilogue){.scale = i & 1 ? c.scale : NULL,
+                                .shift = i & 2 ? c.shift : NULL,
+                                .add = i & 4 ? c.add : NULL,
+                                .activation = (ConvActivation)(i / 8 % CONV_ACTIVATION_COUNT),
+                                .low = -0.5F,
+                                .high = i % 7 ? 2 : INFINITY};
+    run_case(&c);
+    free_case(&c);
+  }
+  for (int n = 1; n <= FLAT_COLUMNS; n++) assert_true(counts[n] > 20);
+  assert_true(in_order > 20 && put > 100);
+  ConvParams more = plain(3, 3, 1, FLAT_COLUMNS + 1, 1, 1, 0);
+  more.out[0] = more.out[1] = 1;
+  more.out[2] = FLAT_COLUMNS + 1;
+  assert_false(flat_few_takes(&more));
+}
+
+/* Patches that follow each other are read where they lie. */
+static void test_patches_in_order(void **state) {
+  (void)state;
+  static const struct {
+    int64_t in_channels, in[2], kernel[2], stride, dilation, padding;
+    int64_t stride_between; /* 0: they are put in order */
+  } cases[] = {
+      {1, {1, 640}, {1, 256}, 128, 1, 0, 128}, {1, {1, 640}, {1, 256}, 128, 1, 1, 0},
+      {1, {1, 640}, {1, 200}, 128, 2, 0, 0},   {2, {1, 640}, {1, 256}, 128, 1, 0, 0},
+      {1, {9, 4}, {3, 4}, 2, 1, 0, 8},         {1, {9, 4}, {3, 3}, 2, 1, 0, 0},
+      {5, {1, 4}, {1, 1}, 1, 1, 0, 0},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    ConvParams p =
+        plain(cases[i].in_channels, 20, cases[i].in[0], cases[i].in[1], 1, cases[i].stride, cases[i].padding);
+    for (int d = 0; d < 2; d++) {
+      p.kernel[1 + d] = cases[i].kernel[d];
+      p.dilation[1 + d] = cases[i].kernel[d] > 1 ? cases[i].dilation : 1;
+      if (cases[i].in[d] == 1) p.padding[1 + d] = p.padding_after[1 + d] = 0;
+    }
+    Case c;
+    set_case(&c, &p);
+    FlatPatches patches = flat_patches(&c.p);
+    assert_int_equal(patches.bytes == 0, cases[i].stride_between > 0);
+    if (patches.bytes == 0) assert_int_equal(patches.stride, cases[i].stride_between);
+    run_case(&c);
+    free_case(&c);
+  }
+}
+
+/* The bits of results are the same on any number of threads. */
+static void test_few_threads(void **state) {
+  (void)state;
+  for (int64_t width = 1; width <= FLAT_COLUMNS; width++) {
+    ConvParams p = plain(300, 333, 1, width, 3, 1, 1);
+    Case c;
+    set_case(&c, &p);
+    WeightLayout layout;
+    flat_conv_layout(&c.p, &layout);
+    float *weight = packed(&c, layout), *out[3];
+    for (int t = 0, n = table_count(); t < n; t++) {
+      for (int i = 0; i < 3; i++) {
+        Exec exec;
+        exec_init(&exec, NULL);
+        exec.threads = 1 + i;
+        out[i] = mem_alloc((size_t)c.results * sizeof(float));
+        assert_null(flat_conv_by(tables[t], &exec, &c.p, c.input, weight, &c.epilogue, out[i]));
+        assert_memory_equal(out[i], out[0], (size_t)c.results * sizeof(float));
+      }
+      for (int i = 0; i < 3; i++) mem_free(out[i]);
+    }
+    mem_free(weight);
+    free_case(&c);
   }
 }
 
@@ -724,21 +834,15 @@ static void test_empty_planes(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_widths),
-      cmocka_unit_test(test_many_channels),
-      cmocka_unit_test(test_epilogues),
-      cmocka_unit_test(test_products),
-      cmocka_unit_test(test_nan),
-      cmocka_unit_test(test_random),
-      cmocka_unit_test(test_empty_planes),
-      cmocka_unit_test(test_winograd),
-      cmocka_unit_test(test_winograd_errors),
-      cmocka_unit_test(test_gates),
-      cmocka_unit_test(test_infinity),
-      cmocka_unit_test(test_depthwise),
-      cmocka_unit_test(test_depthwise_channels_last),
-      cmocka_unit_test(test_patches),
-      cmocka_unit_test(test_maximum),
+      cmocka_unit_test(test_widths),       cmocka_unit_test(test_many_channels),
+      cmocka_unit_test(test_few_results),  cmocka_unit_test(test_patches_in_order),
+      cmocka_unit_test(test_few_threads),  cmocka_unit_test(test_epilogues),
+      cmocka_unit_test(test_products),     cmocka_unit_test(test_nan),
+      cmocka_unit_test(test_random),       cmocka_unit_test(test_empty_planes),
+      cmocka_unit_test(test_winograd),     cmocka_unit_test(test_winograd_errors),
+      cmocka_unit_test(test_gates),        cmocka_unit_test(test_infinity),
+      cmocka_unit_test(test_depthwise),    cmocka_unit_test(test_depthwise_channels_last),
+      cmocka_unit_test(test_patches),      cmocka_unit_test(test_maximum),
       cmocka_unit_test(test_gated_inputs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,9 +101,8 @@ Status conv_forward(Exec *exec, const ConvParams *p, const Tensor *input, const 
     TRY(run_winograd(exec, p, side, input, weight, epilogue, out, &done));
     if (done) return OK;
   }
-  if (flat_conv_takes(p) && flat_product_pays(p, flat_kernels()))
-    return run_product(exec, p, input, weight, epilogue, out);
-  if (flat_conv_takes(p)) return run_flat(exec, p, input, weight, epilogue, out);
+  if (flat_conv_takes(p))
+    return (flat_product_pays(p, flat_kernels()) ? run_product : run_flat)(exec, p, input, weight, epilogue, out);
   if (p->transposed && conv_spread_takes(p)) {
     TRY(conv_spread_by_kept(exec, p, input, weight, out));
     finish_planes(p, epilogue, tensor_data(out));

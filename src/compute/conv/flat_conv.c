@@ -7,17 +7,17 @@
 #include "base/cache.h"
 #include "base/parallel.h"
 #include "base/processor.h"
+#include "compute/conv/flat_few.h"
 #include "compute/conv/flat_planes.h"
 #include "compute/conv/flat_tile.h"
 
 enum {
-  BLOCK_TAPS = 256,          /* weights of an output channel that are used at once: the inputs they meet stay in L1 */
-  INPUT_BYTES = 192 << 10,   /* that a panel's tiles read, one panel after the other: they stay in L2 */
-  BLOCK_BYTES = 128 << 10,   /* sums that wait for more input channels: they stay in L2 */
-  DEPTH_BYTES = 600 << 10,   /* of all inputs of all tiles; below, panels take all of them, one after the other */
-  ONE_THREAD_WORK = 1 << 17, /* products; below, sharing costs more than it saves */
-  ONE_THREAD_COLUMNS = 1 << 14, /* those of few positions, which take as long as weights come */
-  FEW_POSITIONS = FLAT_COLUMNS
+  BLOCK_TAPS = 256,            /* weights of an output channel that are used at once: the inputs they meet stay in L1 */
+  INPUT_BYTES = 192 << 10,     /* that a panel's tiles read, one panel after the other: they stay in L2 */
+  BLOCK_BYTES = 128 << 10,     /* sums that wait for more input channels: they stay in L2 */
+  DEPTH_BYTES = 600 << 10,     /* of all inputs of all tiles; below, panels take all of them, one after the other */
+  ONE_THREAD_WORK = 1 << 17,   /* products; below, sharing costs more than it saves */
+  ONE_THREAD_COLUMNS = 1 << 14 /* those of few positions, which take as long as weights come */
 };
 
 typedef struct FlatConv {
@@ -27,6 +27,7 @@ typedef struct FlatConv {
   const ConvEpilogue *epilogue;
   const float *weight;
   FlatPlanes planes;
+  FlatPatches patches; /* count 0: planes are read */
   /* of the image at hand */
   const float *input;
   const float *gate; /* of its planes; NULL: nothing. Only of one group, and where runs are of the input as it lies */
@@ -255,21 +256,30 @@ static void run_units(void *argument, int64_t begin, int64_t end) {
 
 /* ---- few positions ---- */
 
-static void run_columns(void *argument, int64_t begin, int64_t end) {
+/* Units are panels, a group's after the other's. */
+static void run_few(void *argument, int64_t begin, int64_t end) {
   FlatConv *c = argument;
-  int64_t size = c->planes.positions;
-  for (int64_t unit = begin; unit < end && !exec_is_over(c->exec); unit++) {
-    int64_t group = unit / c->panels, panel = unit % c->panels, channel = group * c->outputs + panel * FLAT_ROWS;
-    FlatTile t = tile_of(c, group, panel);
-    t.weights = c->weight + unit * c->panel_floats;
-    t.input = c->input + group * c->inputs * c->planes.channel_stride;
-    t.channels = c->inputs;
-    t.width = (int)size;
-    t.last = true;
-    t.out_stride = size;
-    t.out = c->out + channel * size;
-    t.add = c->add ? c->add + channel * size : NULL;
-    c->kernels->column(&t);
+  const ConvEpilogue *e = c->epilogue;
+  int64_t size = c->patches.count;
+  while (begin < end && !exec_is_over(c->exec)) {
+    int64_t group = begin / c->panels, panel = begin % c->panels, first = panel * FLAT_ROWS,
+            n = c->panels - panel < end - begin ? c->panels - panel : end - begin,
+            rows = c->outputs - first < n * FLAT_ROWS ? c->outputs - first : n * FLAT_ROWS,
+            channel = group * c->outputs + first;
+    c->kernels->few(&(FlatFew){.weights = c->weight + begin * c->panel_floats,
+                               .patches = c->input + group * c->patches.group_stride,
+                               .depth = c->patches.depth,
+                               .stride = c->patches.stride,
+                               .rows = rows,
+                               .count = (int)size,
+                               .out = c->out + channel * size,
+                               .scale = e->scale ? e->scale + channel : NULL,
+                               .shift = e->shift ? e->shift + channel : NULL,
+                               .add = c->add ? c->add + channel * size : NULL,
+                               .activation = e->activation,
+                               .low = e->low,
+                               .high = e->high});
+    begin += n;
   }
 }
 
@@ -277,13 +287,24 @@ static void run_columns(void *argument, int64_t begin, int64_t end) {
 
 static void run_image(FlatConv *c, int threads) {
   const ConvParams *p = c->p;
-  int64_t each = c->inputs * c->planes.tap_count * FLAT_ROWS;
-  if (c->planes.positions <= FEW_POSITIONS && p->out[2] == c->planes.positions) {
-    parallel_for(threads, p->groups * c->panels, ONE_THREAD_COLUMNS / (each * c->planes.positions) + 1, run_columns, c);
+  if (c->patches.count) {
+    int64_t work = c->patches.depth * FLAT_ROWS * c->patches.count;
+    parallel_for(threads, p->groups * c->panels, ONE_THREAD_COLUMNS / work + 1, run_few, c);
     return;
   }
+  int64_t each = c->inputs * c->planes.tap_count * FLAT_ROWS;
   parallel_for(threads, p->groups * c->chunks * c->tiles, ONE_THREAD_WORK / (each * c->chunk * c->width) + 1, run_units,
                c);
+}
+
+/* Where a convolution reads an image: laid out or put in order, in `room`, or as it lies. */
+static const float *laid_image(const FlatConv *c, int threads, const float *image, float *room) {
+  if (!room) return image;
+  if (c->patches.count)
+    flat_patches_put(&c->patches, threads, c->p, image, room);
+  else
+    flat_planes_lay(&c->planes, c->kernels, threads, c->p, image, room);
+  return room;
 }
 
 typedef struct Images {
@@ -296,18 +317,17 @@ typedef struct Images {
 
 /* Images [begin, end), each on so many threads. */
 static void run_range(FlatConv *c, const Images *images, int threads, int64_t begin, int64_t end) {
-  float *laid = c->planes.bytes ? cache_alloc(c->planes.bytes) : NULL;
-  if (c->planes.bytes && !laid) atomic_store(&c->failed, true);
+  size_t bytes = c->patches.count ? c->patches.bytes : c->planes.bytes;
+  float *laid = bytes ? cache_alloc(bytes) : NULL;
+  if (bytes && !laid) atomic_store(&c->failed, true);
   for (int64_t n = begin; n < end && !atomic_load(&c->failed) && !exec_is_over(c->exec); n++) {
-    const float *input = images->input + n * images->in;
-    c->input = laid ? laid : input;
+    c->input = laid_image(c, threads, images->input + n * images->in, laid);
     c->out = images->out + n * images->results;
     c->gate = c->epilogue->gate ? c->epilogue->gate + n * c->p->in_channels : NULL;
     c->add = c->epilogue->add ? c->epilogue->add + n * images->results : NULL;
-    if (laid) flat_planes_lay(&c->planes, c->kernels, threads, c->p, input, laid);
     run_image(c, threads);
   }
-  if (laid) cache_free(laid, c->planes.bytes);
+  if (laid) cache_free(laid, bytes);
 }
 static void run_dealt(void *argument, int64_t begin, int64_t end) {
   Images *images = argument;
@@ -323,7 +343,7 @@ static Status run_images(FlatConv *c, const float *input, float *out) {
                    .out = out,
                    .in = p->in_channels * p->in[0] * p->in[1] * p->in[2],
                    .results = p->out_channels * p->out[0] * p->out[1] * p->out[2]};
-  double work = (double)images.results * (double)(c->inputs * c->planes.tap_count);
+  double work = (double)images.results * (double)c->panel_floats / FLAT_ROWS;
   int threads = c->exec->threads;
   if (flat_images_are_dealt(threads, p->batch, work))
     parallel_for(threads, p->batch, 1 + (int64_t)(ONE_THREAD_WORK / (work + 1)), run_dealt, &images);
@@ -339,8 +359,13 @@ Status flat_conv_by(const FlatKernels *kernels, Exec *exec, const ConvParams *p,
   c.inputs = p->in_channels / p->groups;
   c.outputs = p->out_channels / p->groups;
   c.panels = (c.outputs + FLAT_ROWS - 1) / FLAT_ROWS;
+  c.panel_floats = c.inputs * p->kernel[0] * p->kernel[1] * p->kernel[2] * FLAT_ROWS;
+  if (flat_few_takes(&simple)) {
+    assert(!epilogue->gate);
+    c.patches = flat_patches(&simple);
+    return run_images(&c, input, out);
+  }
   TRY(flat_planes_init(&simple, &c.planes));
-  c.panel_floats = c.inputs * c.planes.tap_count * FLAT_ROWS;
   c.block = BLOCK_TAPS / c.planes.tap_count;
   if (c.block < 1) c.block = 1;
   set_tiles(&c);

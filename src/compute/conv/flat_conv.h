@@ -5,7 +5,7 @@
  * kernel is one constant distance, and a run of neighboring outputs is, for each channel and tap, a product of a weight
  * with a run of neighboring inputs, whatever kernel, stride and dilation are. Outputs of up to 8 channels and 48
  * positions are kept in registers meanwhile. What falls between the rows is computed too and left out, or the runs end
- * with the rows, whichever wastes less. docs/kernels.md says more. */
+ * with the rows, whichever wastes less. Few results are products of patches (flat_few.h). docs/kernels.md says more. */
 #pragma once
 
 #include "compute/conv/conv.h"

@@ -32,6 +32,20 @@ typedef struct FlatTile {
   float low, high;
 } FlatTile;
 
+/* Products of up to FLAT_COLUMNS patches, finished:
+ *   out[row][i] = sum over k of weights[row / FLAT_ROWS][k][row % FLAT_ROWS] * patches[i * stride + k] */
+typedef struct FlatFew {
+  const float *weights, *patches;
+  int64_t depth, stride;      /* floats of a patch; from one to the next */
+  int64_t rows;               /* weights has all of the last panel */
+  int count;                  /* patches */
+  float *out;                 /* dense */
+  const float *add;           /* lies as out does; NULL: nothing */
+  const float *scale, *shift; /* of the rows; NULL: 1, 0 */
+  ConvActivation activation;
+  float low, high;
+} FlatFew;
+
 /* A plane of a depthwise convolution, finished:
  *   out[row][i] = sum over taps t of weights[t] * input[step * (row * row_stride + i) + taps[t]] */
 typedef struct FlatPlane {
@@ -87,8 +101,7 @@ typedef struct FlatKernels {
   int width, vector; /* positions of a whole tile, of a register */
   int patch;         /* positions of a product */
   void (*tile)(const FlatTile *t);
-  /* The same for up to FLAT_COLUMNS positions, in vectors of rows. */
-  void (*column)(const FlatTile *t);
+  void (*few)(const FlatFew *patches);
   /* Of a raw tile the positions [first, first + n), with `add` and the activation, to rows that are `stride` apart. */
   void (*finish_rows)(const FlatTile *t, int64_t first, int64_t n, int64_t stride, const float *add, float *out);
   void (*depthwise)(const FlatPlane *plane);

@@ -34,6 +34,25 @@ static inline V multiply_add(V a, V b, V c) {
 static inline V plus(V a, V b) {
   return _mm512_add_ps(a, b);
 }
+/* Half a vector holds all of a panel's rows. */
+#define HALVES
+typedef __m256 R;
+enum { R_LANES = 8 };
+static inline R load_rows(const float *p) {
+  return _mm256_loadu_ps(p);
+}
+static inline void store_rows(float *p, R x) {
+  _mm256_storeu_ps(p, x);
+}
+static inline R splat_rows(float x) {
+  return _mm256_set1_ps(x);
+}
+static inline R multiply_add_rows(R a, R b, R c) {
+  return _mm256_fmadd_ps(a, b, c);
+}
+static inline R plus_rows(R a, R b) {
+  return _mm256_add_ps(a, b);
+}
 static inline V minus(V a, V b) {
   return _mm512_sub_ps(a, b);
 }

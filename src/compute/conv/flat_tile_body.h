@@ -2,7 +2,8 @@
  * (rows at a time), TALL (rows of a plane at a time), PATCH (positions of a product), DOT_TALL (rows of a block of
  * products of lines, 4 or 8), Mask and mask_of, load, load_masked, store, store_masked, splat, arithmetic by name,
  * evens, interleave, deinterleave, transpose (LANES vectors, in place), one_and_exp_minus (flat_exp_body.h), KERNELS,
- * the table's name, and DIRECT where flat_direct_body.h can be had. */
+ * the table's name, DIRECT where flat_direct_body.h can be had, and HALVES where vectors are longer than FLAT_ROWS:
+ * then R, R_LANES and the functions that end in _rows are shorter ones'. */
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -185,78 +186,55 @@ TILE_OF(tile_of_three, 3)
 
 /* ---- few positions ---- */
 
-typedef float Rows __attribute__((vector_size(FLAT_ROWS * sizeof(float)), aligned(sizeof(float))));
+#ifndef HALVES
+typedef V R;
+enum { R_LANES = LANES };
+#define load_rows load
+#define store_rows store
+#define splat_rows splat
+#define multiply_add_rows multiply_add
+#define plus_rows plus
+#endif
+enum { PIECES = FLAT_ROWS / R_LANES /* of a panel's rows */ };
 
-/* Four sums of each position that do not wait for each other: of four channels, or of four taps of one where there
- * are as many. */
-static inline __attribute__((always_inline)) void sum_columns(const FlatTile *t, int width, Rows *sums) {
-  enum { AHEAD = 4 };
-  Rows partial[AHEAD][FLAT_COLUMNS] = {0};
-  int64_t taps = t->tap_count, step = t->channel_stride;
-  if (taps < AHEAD) {
-    for (int64_t k = 0; k < taps; k++) {
-      const float *x = t->input + t->taps[k];
-      const Rows *w = (const Rows *)(t->weights + k * FLAT_ROWS);
-      int64_t c = 0;
-      for (; c + AHEAD <= t->channels; c += AHEAD)
-        UNROLLED for (int a = 0; a < AHEAD; a++) UNROLLED for (int i = 0; i < width; i++) partial[a][i] +=
-            w[(c + a) * taps] * x[(c + a) * step + i];
-      for (; c < t->channels; c++)
-        UNROLLED for (int i = 0; i < width; i++) partial[0][i] += w[c * taps] * x[c * step + i];
+/* Two sums of each position that do not wait for each other, of every other channel. Positions beyond the tile's width
+ * are its last again. */
+static inline __attribute__((always_inline)) void sum_columns(const FlatTile *t, int width, float *columns) {
+  R sums[2][FLAT_COLUMNS][PIECES];
+  int64_t at[FLAT_COLUMNS], taps = t->tap_count, step = t->channel_stride;
+  UNROLLED for (int i = 0; i < width; i++) at[i] = i < t->width ? i : t->width - 1;
+  UNROLLED for (int a = 0; a < 2; a++) UNROLLED for (int i = 0; i < width; i++)
+      UNROLLED for (int q = 0; q < PIECES; q++) sums[a][i][q] = splat_rows(0);
+  for (int64_t k = 0; k < taps; k++) {
+    const float *x = t->input + t->taps[k], *w = t->weights + k * FLAT_ROWS;
+#define SUM(a)                                                                                       \
+  UNROLLED for (int i = 0; i < width; i++) UNROLLED for (int q = 0; q < PIECES; q++) sums[a][i][q] = \
+      multiply_add_rows(load_rows(w + q * R_LANES), splat_rows(x[at[i]]), sums[a][i][q]);            \
+  x += step;                                                                                         \
+  w += taps * FLAT_ROWS
+    for (int64_t c = t->channels / 2; c > 0; c--) {
+      SUM(0);
+      SUM(1);
     }
-  } else {
-    const float *x = t->input;
-    const Rows *w = (const Rows *)t->weights;
-    for (int64_t c = 0; c < t->channels; c++, x += step, w += taps) {
-      int64_t k = 0;
-      for (; k + AHEAD <= taps; k += AHEAD)
-        UNROLLED for (int a = 0; a < AHEAD; a++) UNROLLED for (int i = 0; i < width; i++) partial[a][i] +=
-            w[k + a] * x[t->taps[k + a] + i];
-      UNROLLED for (int a = 0; a < AHEAD - 1; a++) if (k + a < taps) UNROLLED for (int i = 0; i < width; i++)
-          partial[a][i] += w[k + a] * x[t->taps[k + a] + i];
+    if (t->channels % 2) {
+      SUM(0);
     }
+#undef SUM
   }
-  UNROLLED for (int i = 0; i < width; i++) sums[i] = (partial[0][i] + partial[1][i]) + (partial[2][i] + partial[3][i]);
-}
-
-/* One position, whose results lie side by side: they are a line of rows. */
-static void finish_column(const FlatTile *t, const Rows *sums) {
-  float line[FLAT_ROWS];
-  memcpy(line, sums, sizeof line);
-#define FINISH(i, m)                                             \
-  V x = load_masked(line + (i), m);                              \
-  if (t->scale) x = multiply(x, load_masked(t->scale + (i), m)); \
-  if (t->shift) x = plus(x, load_masked(t->shift + (i), m));     \
-  if (t->add) x = plus(x, load_masked(t->add + (i), m));         \
-  store_masked(t->out + (i), m, activate(t->activation, t->low, t->high, x))
-  EACH_VECTOR(t->rows, FINISH);
-#undef FINISH
-  activate_block(t->activation, 1, 0, t->rows, t->out);
+  UNROLLED for (int i = 0; i < width; i++) UNROLLED for (int q = 0; q < PIECES; q++)
+      store_rows(columns + i * FLAT_ROWS + q * R_LANES, plus_rows(sums[0][i][q], sums[1][i][q]));
 }
 
 static void column(const FlatTile *t) {
-  Rows sums[FLAT_COLUMNS] = {0};
+  float columns[FLAT_COLUMNS * FLAT_ROWS];
   Mask mask = mask_of(t->width);
-  switch (t->width) {
-    case 1:
-      sum_columns(t, 1, sums);
-      break;
-    case 2:
-      sum_columns(t, 2, sums);
-      break;
-    case 3:
-      sum_columns(t, 3, sums);
-      break;
-    default:
-      sum_columns(t, 4, sums);
-  }
-  if (t->width == 1 && t->out_stride == 1 && t->last && !t->is_raw && !t->accumulate) {
-    finish_column(t, sums);
-    return;
-  }
+  if (t->width == 1)
+    sum_columns(t, 1, columns);
+  else
+    sum_columns(t, FLAT_COLUMNS, columns);
   for (int r = 0; r < t->rows; r++) {
     float row[LANES] = {0};
-    for (int i = 0; i < t->width; i++) row[i] = sums[i][r];
+    for (int i = 0; i < t->width; i++) row[i] = columns[i * FLAT_ROWS + r];
     V x = load(row);
     finish(t, r, 1, &x, mask, t->out + r * t->out_stride);
   }
@@ -486,6 +464,8 @@ static inline Mask lanes_within(int64_t at, int64_t n) {
 
 #include "compute/conv/flat_lanes_body.h"
 
+#include "compute/conv/flat_few_body.h"
+
 #ifdef DIRECT
 #include "compute/conv/flat_direct_body.h"
 #else
@@ -498,7 +478,7 @@ const FlatKernels KERNELS = {
     .vector = LANES,
     .patch = PATCH,
     .tile = tile,
-    .column = column,
+    .few = few,
     .finish_rows = finish_rows,
     .depthwise = depthwise,
     .direct = DIRECT,
