@@ -159,6 +159,12 @@ Status conv_read(const Call *call, ConvParams *p) {
   return conv_read_at(call, &places, p);
 }
 
+/* conv2d, conv_transpose3d; 0: it has none */
+static int rank_in_name(Str name) {
+  char digit = name.length >= 2 && name.data[name.length - 1] == 'd' ? name.data[name.length - 2] : 0;
+  return digit >= '1' && digit <= '3' ? digit - '0' : 0;
+}
+
 Status conv_read_at(const Call *call, const ConvPlaces *places, ConvParams *p) {
   const Tensor *input = call_tensor(call, (uint32_t)places->input),
                *weight = call_tensor(call, (uint32_t)places->weight);
@@ -166,9 +172,8 @@ Status conv_read_at(const Call *call, const ConvPlaces *places, ConvParams *p) {
   Str name = call->op->name;
   memset(p, 0, sizeof *p);
   p->spatial = weight->ndim - 2;
-  for (int n = 1; n <= 3; n++) { /* conv2d, conv_transpose3d name their rank */
-    char digit[3] = {(char)('0' + n), 'd', 0};
-    if (!str_ends_with(name, digit) || p->spatial == n) continue;
+  int n = rank_in_name(name);
+  if (n && p->spatial != n) {
     p->spatial = n; /* the input's rank is looked at first, below */
     if (input->ndim == n + 1 || input->ndim == n + 2)
       return status_new(ERROR_RUNTIME,
