@@ -15,86 +15,91 @@
 #define CTYPE_i int64_t
 #define CTYPE_c complex128
 
-/* IN, A, B, C: member letters of the input's class and the three states; OUT0, OUT1: of the results. */
-#define ACCUMULATOR_WITH(NAME, ALONG, SUM_F32, MAGNITUDE, IN, A, B, C, START, STEP, OUT0, FINISH0, OUT1, FINISH1)     \
-  static void NAME##_start(ReduceCell *const s[REDUCE_STATES], int64_t n, const ReduceParams *params) {               \
-    (void)params;                                                                                                     \
-    for (int64_t i = 0; i < n; i++) {                                                                                 \
-      CTYPE_##A a = 0;                                                                                                \
-      CTYPE_##B b = 0;                                                                                                \
-      CTYPE_##C c = 0;                                                                                                \
-      START;                                                                                                          \
-      s[0][i].A = a;                                                                                                  \
-      s[1][i].B = b;                                                                                                  \
-      s[2][i].C = c;                                                                                                  \
-    }                                                                                                                 \
-  }                                                                                                                   \
-  static void NAME##_down(ReduceCell *const s[REDUCE_STATES], const void *values, int64_t n, int64_t at,              \
-                          const ReduceParams *params) {                                                               \
-    (void)params;                                                                                                     \
-    (void)at;                                                                                                         \
-    for (int64_t i = 0; i < n; i++) {                                                                                 \
-      CTYPE_##IN x = ((const CTYPE_##IN *)values)[i];                                                                 \
-      CTYPE_##A a = s[0][i].A;                                                                                        \
-      CTYPE_##B b = s[1][i].B;                                                                                        \
-      CTYPE_##C c = s[2][i].C;                                                                                        \
-      STEP;                                                                                                           \
-      s[0][i].A = a;                                                                                                  \
-      s[1][i].B = b;                                                                                                  \
-      s[2][i].C = c;                                                                                                  \
-    }                                                                                                                 \
-  }                                                                                                                   \
-  __attribute__((unused)) static void NAME##_along(ReduceCell *const s[REDUCE_STATES], const void *values, int64_t n, \
-                                                   int64_t at, const ReduceParams *params) {                          \
-    (void)params;                                                                                                     \
-    CTYPE_##A a = s[0][0].A;                                                                                          \
-    CTYPE_##B b = s[1][0].B;                                                                                          \
-    CTYPE_##C c = s[2][0].C;                                                                                          \
-    for (int64_t i = 0; i < n; i++, at++) {                                                                           \
-      CTYPE_##IN x = ((const CTYPE_##IN *)values)[i];                                                                 \
-      STEP;                                                                                                           \
-    }                                                                                                                 \
-    s[0][0].A = a;                                                                                                    \
-    s[1][0].B = b;                                                                                                    \
-    s[2][0].C = c;                                                                                                    \
-  }                                                                                                                   \
-  static void NAME##_finish(ReduceCell *const s[REDUCE_STATES], int64_t n, const ReduceParams *params,                \
-                            void *const out[2]) {                                                                     \
-    (void)params;                                                                                                     \
-    for (int64_t i = 0; i < n; i++) {                                                                                 \
-      CTYPE_##A a = s[0][i].A;                                                                                        \
-      CTYPE_##B b = s[1][i].B;                                                                                        \
-      CTYPE_##C c = s[2][i].C;                                                                                        \
-      (void)a, (void)b, (void)c;                                                                                      \
-      ((CTYPE_##OUT0 *)out[0])[i] = (FINISH0);                                                                        \
-      ((CTYPE_##OUT1 *)out[1])[i] = (FINISH1);                                                                        \
-    }                                                                                                                 \
-  }                                                                                                                   \
-  const ReduceOp reduce_##NAME = {                                                                                    \
-      CLASS_##IN, {CLASS_##OUT0, CLASS_##OUT1}, MAGNITUDE, NAME##_start, NAME##_down, ALONG, NAME##_finish, SUM_F32}
-#define ACCUMULATOR(NAME, ...) ACCUMULATOR_WITH(NAME, NAME##_along, NULL, __VA_ARGS__)
+#define FINISH(A, B, C, OUT, to, RESULT)      \
+  if (to) {                                   \
+    const CTYPE_##A *restrict as = s[0];      \
+    const CTYPE_##B *restrict bs = s[1];      \
+    const CTYPE_##C *restrict cs = s[2];      \
+    CTYPE_##OUT *restrict results = to;       \
+    double count = (double)params->count;     \
+    for (int64_t i = 0; i < n; i++) {         \
+      CTYPE_##A a = as[i];                    \
+      CTYPE_##B b = bs[i];                    \
+      CTYPE_##C c = cs[i];                    \
+      (void)a, (void)b, (void)c, (void)count; \
+      results[i] = (RESULT);                  \
+    }                                         \
+  }
+/* IN, A, B, C: letters of the input's class and the three states'; OUT0, OUT1: of the results'. */
+#define ACCUMULATOR_WITH(NAME, ALONG, FLOAT32, MAGNITUDE, IN, A, B, C, START, STEP, OUT0, FINISH0, OUT1, FINISH1)  \
+  static void NAME##_start(void *const *s, int64_t n, const ReduceParams *params) {                                \
+    CTYPE_##A a = 0;                                                                                               \
+    CTYPE_##B b = 0;                                                                                               \
+    CTYPE_##C c = 0;                                                                                               \
+    (void)params;                                                                                                  \
+    START;                                                                                                         \
+    for (int64_t i = 0; i < n; i++) ((CTYPE_##A *)s[0])[i] = a;                                                    \
+    for (int64_t i = 0; i < n; i++) ((CTYPE_##B *)s[1])[i] = b;                                                    \
+    for (int64_t i = 0; i < n; i++) ((CTYPE_##C *)s[2])[i] = c;                                                    \
+  }                                                                                                                \
+  static void NAME##_down(void *const *s, const void *values, int64_t n, int64_t at, const ReduceParams *params) { \
+    (void)params;                                                                                                  \
+    (void)at;                                                                                                      \
+    for (int64_t i = 0; i < n; i++) {                                                                              \
+      CTYPE_##IN x = ((const CTYPE_##IN *)values)[i];                                                              \
+      CTYPE_##A a = ((CTYPE_##A *)s[0])[i];                                                                        \
+      CTYPE_##B b = ((CTYPE_##B *)s[1])[i];                                                                        \
+      CTYPE_##C c = ((CTYPE_##C *)s[2])[i];                                                                        \
+      STEP;                                                                                                        \
+      ((CTYPE_##A *)s[0])[i] = a;                                                                                  \
+      ((CTYPE_##B *)s[1])[i] = b;                                                                                  \
+      ((CTYPE_##C *)s[2])[i] = c;                                                                                  \
+    }                                                                                                              \
+  }                                                                                                                \
+  __attribute__((unused)) static void NAME##_along(void *const *s, const void *values, int64_t n, int64_t at,      \
+                                                   const ReduceParams *params) {                                   \
+    (void)params;                                                                                                  \
+    CTYPE_##A a = *(CTYPE_##A *)s[0];                                                                              \
+    CTYPE_##B b = *(CTYPE_##B *)s[1];                                                                              \
+    CTYPE_##C c = *(CTYPE_##C *)s[2];                                                                              \
+    for (int64_t i = 0; i < n; i++, at++) {                                                                        \
+      CTYPE_##IN x = ((const CTYPE_##IN *)values)[i];                                                              \
+      STEP;                                                                                                        \
+    }                                                                                                              \
+    *(CTYPE_##A *)s[0] = a;                                                                                        \
+    *(CTYPE_##B *)s[1] = b;                                                                                        \
+    *(CTYPE_##C *)s[2] = c;                                                                                        \
+  }                                                                                                                \
+  static void NAME##_finish(void *const *s, int64_t n, const ReduceParams *params, void *const out[2]) {           \
+    FINISH(A, B, C, OUT0, out[0], FINISH0)                                                                         \
+    FINISH(A, B, C, OUT1, out[1], FINISH1)                                                                         \
+  }                                                                                                                \
+  const ReduceOp reduce_##NAME = {                                                                                 \
+      CLASS_##IN, {CLASS_##OUT0, CLASS_##OUT1}, MAGNITUDE, NAME##_start, NAME##_down, ALONG, NAME##_finish, FLOAT32}
+#define ACCUMULATOR(NAME, ...) ACCUMULATOR_WITH(NAME, NAME##_along, REDUCE_FLOAT32_NONE, __VA_ARGS__)
 
 #define SIMPLE(NAME, IN, A, START, STEP, OUT, FINISH) \
   ACCUMULATOR(NAME, false, IN, A, i, i, START, STEP, OUT, FINISH, i, 0)
 #define NOTHING ((void)0)
 
-static void sum_lanes(ReduceCell *const s[REDUCE_STATES], const void *values, int64_t n, int64_t at,
-                      const ReduceParams *params) {
-  (void)at;
-  (void)params;
-  s[0][0].f += line_sum_f64(n, values);
-}
+#define LANES(NAME, LINE)                                                                                   \
+  static void NAME(void *const *s, const void *values, int64_t n, int64_t at, const ReduceParams *params) { \
+    (void)at;                                                                                               \
+    (void)params;                                                                                           \
+    *(double *)s[0] += LINE(n, values);                                                                     \
+  }
+LANES(sum_lanes, line_sum_f64)
+LANES(squares_lanes, line_squares_f64)
 
-ACCUMULATOR_WITH(sum_f64, sum_lanes, line_sum_f32, false, f, f, i, i, NOTHING, a += x, f, a, i, 0);
+ACCUMULATOR_WITH(sum_f64, sum_lanes, REDUCE_FLOAT32_SUM, false, f, f, i, i, NOTHING, a += x, f, a, i, 0);
 SIMPLE(sum_i64, i, i, NOTHING, a = (int64_t)((uint64_t)a + (uint64_t)x), i, a);
 SIMPLE(sum_c128, c, c, NOTHING, a += x, c, a);
 SIMPLE(nansum_f64, f, f, NOTHING, a += isnan(x) ? 0 : x, f, a);
 SIMPLE(prod_f64, f, f, a = 1, a *= x, f, a);
 SIMPLE(prod_i64, i, i, a = 1, a = (int64_t)((uint64_t)a * (uint64_t)x), i, a);
 SIMPLE(prod_c128, c, c, a = 1, a *= x, c, a);
-ACCUMULATOR_WITH(mean_f64, sum_lanes, line_sum_f32, false, f, f, i, i, NOTHING, a += x, f, a / (double)params->count, i,
-                 0);
-SIMPLE(mean_c128, c, c, NOTHING, a += x, c, a / (double)params->count);
+ACCUMULATOR_WITH(mean_f64, sum_lanes, REDUCE_FLOAT32_SUM, false, f, f, i, i, NOTHING, a += x, f, a / count, i, 0);
+SIMPLE(mean_c128, c, c, NOTHING, a += x, c, a / count);
 SIMPLE(any_f64, f, i, NOTHING, a |= x != 0, i, a);
 SIMPLE(any_i64, i, i, NOTHING, a |= x != 0, i, a);
 SIMPLE(any_c128, c, i, NOTHING, a |= x != 0, i, a);
@@ -106,18 +111,18 @@ SIMPLE(count_i64, i, i, NOTHING, a += x != 0, i, a);
 SIMPLE(count_c128, c, i, NOTHING, a += x != 0, i, a);
 
 /* The first of equal values wins; a NaN wins over numbers and the first NaN over later ones. */
-#define EXTREME(NAME, IN, BETTER)        \
-  ACCUMULATOR(                           \
-      NAME, false, IN, IN, i, i, b = -1, \
-      if (b < 0 || (BETTER)) {           \
-        a = x;                           \
-        b = at;                          \
-      },                                 \
+#define EXTREME(NAME, FLOAT32, IN, BETTER)                      \
+  ACCUMULATOR_WITH(                                             \
+      NAME, NAME##_along, FLOAT32, false, IN, IN, i, i, b = -1, \
+      if (b < 0 || (BETTER)) {                                  \
+        a = x;                                                  \
+        b = at;                                                 \
+      },                                                        \
       IN, a, i, b)
-EXTREME(max_f64, f, x > a || (isnan(x) && !isnan(a)));
-EXTREME(min_f64, f, x < a || (isnan(x) && !isnan(a)));
-EXTREME(max_i64, i, x > a);
-EXTREME(min_i64, i, x < a);
+EXTREME(max_f64, REDUCE_FLOAT32_MAX, f, x > a || (isnan(x) && !isnan(a)));
+EXTREME(min_f64, REDUCE_FLOAT32_MIN, f, x < a || (isnan(x) && !isnan(a)));
+EXTREME(max_i64, REDUCE_FLOAT32_NONE, i, x > a);
+EXTREME(min_i64, REDUCE_FLOAT32_NONE, i, x < a);
 
 /* Shifted by the first value: sum and sum of squares of x - K, so that a large mean costs no digits. Second result: the
  * mean. */
@@ -136,8 +141,8 @@ ACCUMULATOR(var_c128, false, c, c, c, f, NOTHING, if (at == 0) a = x; complex128
             c += creal(d) * creal(d) + cimag(d) * cimag(d), f, VARIANCE(c, creal(b) * creal(b) + cimag(b) * cimag(b)),
             c, params->count == 0 ? (double)NAN : a + b / (double)params->count);
 
-ACCUMULATOR(
-    logsumexp_f64, false, f, f, f, i, a = -INFINITY,
+ACCUMULATOR_WITH(
+    logsumexp_f64, logsumexp_f64_along, REDUCE_FLOAT32_LOGSUMEXP, false, f, f, f, i, a = -INFINITY,
     if (x > a) {
       b = b * exp(a - x) + 1;
       a = x;
@@ -147,7 +152,7 @@ ACCUMULATOR(
 #define NORM(NAME, START, STEP, FINISH) ACCUMULATOR(NAME, true, f, f, i, i, START, STEP, f, FINISH, i, 0)
 NORM(norm0, NOTHING, a += x != 0, a);
 NORM(norm1, NOTHING, a += fabs(x), a);
-NORM(norm2, NOTHING, a += x * x, sqrt(a));
+ACCUMULATOR_WITH(norm2, squares_lanes, REDUCE_FLOAT32_SQUARES, true, f, f, i, i, NOTHING, a += x * x, f, sqrt(a), i, 0);
 NORM(norm_inf, NOTHING, x = fabs(x); if (x > a || isnan(x)) a = x, a);
 NORM(norm_neg_inf, a = INFINITY, x = fabs(x); if (x < a || isnan(x)) a = x, a);
 NORM(norm_p, NOTHING, a += pow(fabs(x), params->p), pow(a, 1 / params->p));
