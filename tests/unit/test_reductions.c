@@ -1,5 +1,5 @@
 /* Reductions of float32, which read rows as they are, against those of float64, which convert: sizes around those of
- * vectors and blocks, each way memory can lie, one dimension and several, on one thread and on several. */
+ * vectors and blocks, each way memory can lie, one dimension and several, on one thread and on several; and medians. */
 #include "program_fixture.h"
 
 static const char program[] =
@@ -76,6 +76,23 @@ static const char program[] =
     "        if not torch.equal(1 / torch.amax(way, [1]), signs) or not torch.equal(1 / torch.amin(way, [1]), signs):\n"
     "            return 'the first of equal ones: {}'.format(way.stride())\n"
     "    return ''\n"
+    /* Of equal values the one that sorting in order puts there; the first NaN. */
+    "def medians() -> str:\n"
+    "    for n in [1, 2, 3, 4, 7, 64, 101, 500]:\n"
+    "        for scale in [0.3, 2.0, 1e6]:\n"
+    "            x = (torch.randn([20, n]) * scale).round()\n"
+    "            values, positions = torch.sort(x, stable=True, dim=1, descending=False)\n"
+    "            middle = torch.median(x, 1)\n"
+    "            if not torch.equal(middle[0], values[:, (n - 1) // 2]) or \\\n"
+    "                    not torch.equal(middle[1], positions[:, (n - 1) // 2]):\n"
+    "                return '{} {}'.format(n, scale)\n"
+    "            if not torch.equal(torch.median(x.long(), 1)[1], middle[1]):\n"
+    "                return 'integers'\n"
+    "    x = torch.tensor([[3.0, float('nan'), 1.0, float('nan'), 2.0, 2.0]])\n"
+    "    x = torch.cat([x, torch.full([1, 6], float('nan'))])\n"
+    "    if not torch.equal(torch.median(x, 1)[1], torch.tensor([1, 0])):\n"
+    "        return 'NaN'\n"
+    "    return '' if torch.equal(torch.nanmedian(x, 1)[1], torch.tensor([4, 0])) else 'nanmedian'\n"
     "def empty() -> str:\n"
     "    x = torch.zeros([3, 0, 4])\n"
     "    if not torch.equal(x.sum([1]), torch.zeros([3, 4])) or not torch.equal(x.norm(2, [1]), torch.zeros([3, 4])):\n"
@@ -94,6 +111,7 @@ static void test_special_values(void **state) {
   expect_text(program, "special", -1, 1, WICK_GRAD_OFF, "");
   expect_text(program, "far_apart", -1, 1, WICK_GRAD_OFF, "");
   expect_text(program, "zeros", -1, 1, WICK_GRAD_OFF, "");
+  expect_text(program, "medians", -1, 1, WICK_GRAD_OFF, "");
   expect_text(program, "empty", -1, 1, WICK_GRAD_OFF, "");
 }
 

@@ -123,14 +123,28 @@ static void select_kth(const Selection *s, SortLine *line) {
   line->items[0] = line->items[s->k];
 }
 
-/* The lower median; the first NaN where one is and counts. */
+/* The lower median; the first NaN where one is and counts. Of equal values that in its place when they stay in order:
+ * chosen by position among them. */
 static void select_median(const Selection *s, SortLine *line) {
-  int64_t numbers = line->length;
-  sort_stable(line);
-  if (dtype_is_floating(s->dtype))
-    while (numbers > 0 && line->items[numbers - 1].key == SORT_KEY_NAN) numbers--;
-  int64_t at = numbers < line->length && !s->ignore_nan ? numbers : numbers > 0 ? (numbers - 1) / 2 : 0;
-  line->items[0] = line->items[at];
+  Ranked *items = line->items;
+  int64_t numbers = 0, less = 0, equal = 0;
+  for (int64_t i = 0; i < line->length; i++) {
+    bool is_nan = dtype_is_floating(s->dtype) && items[i].key == SORT_KEY_NAN;
+    if (is_nan && !s->ignore_nan) {
+      items[0] = items[i];
+      return;
+    }
+    numbers += !is_nan;
+  }
+  int64_t rank = numbers > 0 ? (numbers - 1) / 2 : 0;
+  sort_select(items, rank, line->length);
+  for (int64_t i = 0, key = items[rank].key; i < line->length; i++) {
+    less += items[i].key < key;
+    if (items[i].key == key) swap_items(&items[equal++], &items[i]);
+  }
+  for (int64_t i = 0; i < equal; i++) items[i].key = items[i].position;
+  sort_select(items, rank - less, equal);
+  items[0] = items[rank - less];
 }
 
 /* The most frequent value, the smallest of those equally frequent; the position of the last one of its run. */
