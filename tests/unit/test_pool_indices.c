@@ -20,7 +20,7 @@ static PoolPlanes random_planes(void) {
   int dimensions = (int)pick(1, 3);
   for (int d = 0; d < 3; d++) {
     bool there = d >= 3 - dimensions;
-    p.kernel[d] = there ? pick(1, 4) : 1;
+    p.kernel[d] = there ? pick(1, 6) : 1;
     p.stride[d] = there ? pick(1, 3) : 1;
     p.dilation[d] = there ? pick(1, 2) : 1;
     p.padding[d] = there ? pick(0, p.kernel[d] / 2) : 0;

@@ -6,7 +6,7 @@
 
 #include "base/parallel.h"
 
-enum { ONE_THREAD_STEPS = 32768, LONG_ROW = 16 };
+enum { ONE_THREAD_STEPS = 32768, LONG_ROW = 16, LONG_LINE = 4 };
 
 typedef struct Span {
   int64_t begin, end;
@@ -72,7 +72,8 @@ static void search_long_row(const PoolPlanes *p, const float *plane, int64_t o0,
       }
 }
 
-/* The next window's search does not wait for this one's, nor do branches depend on what is found. */
+/* The next window's search does not wait for this one's, nor do branches depend on what is found, but for whether
+ * anything is in a long line of a window. */
 static void search_short_row(const PoolPlanes *p, const float *plane, int64_t o0, int64_t o1, float *out,
                              int64_t *indices) {
   Span a = taps_of(p, 0, o0), b = taps_of(p, 1, o1);
@@ -86,7 +87,10 @@ static void search_short_row(const PoolPlanes *p, const float *plane, int64_t o0
     for (int64_t k0 = a.begin; k0 < a.end; k0++)
       for (int64_t k1 = b.begin; k1 < b.end; k1++) {
         int64_t line = ((z + k0 * p->dilation[0]) * p->in[1] + y + k1 * p->dilation[1]) * p->in[2] + x;
-        for (int64_t k2 = c.begin; k2 < c.end; k2++) {
+        bool any = c.end - c.begin < LONG_LINE;
+        for (int64_t k2 = c.begin; k2 < c.end && c.end - c.begin >= LONG_LINE; k2++)
+          any |= !(plane[line + k2 * step] <= best);
+        for (int64_t k2 = c.begin; k2 < c.end && any; k2++) {
           int64_t here = line + k2 * step;
           float v = plane[here];
           bool take = (v > best) | (v != v);

@@ -248,8 +248,7 @@ static void average_whole(void *argument, int64_t begin, int64_t end) {
 static bool run_float32(Call *call, Pool *p, Status *status) {
   const PoolWindow *w = &p->w;
   if (p->in->dtype != DTYPE_FLOAT32) return false;
-  if (p->adaptive) {
-    if (p->kernel == plane_max || numel3(w->out) != 1) return false;
+  if (p->adaptive && p->kernel != plane_max && numel3(w->out) == 1) {
     parallel_for(call->exec->threads, w->planes, 1 + 12288 / (numel3(w->in) + 1), average_whole, p);
     *status = exec_attend(call->exec);
     return true;
@@ -259,12 +258,14 @@ static bool run_float32(Call *call, Pool *p, Status *status) {
                        .count_include_pad = p->count_include_pad,
                        .divisor = p->divisor};
   for (int d = 0; d < 3; d++) {
+    bool even = p->adaptive && w->in[d] > 0 && w->in[d] % w->out[d] == 0; /* windows of one size side by side */
+    if (p->adaptive && !even) return false;
     planes.in[d] = w->in[d];
     planes.out[d] = w->out[d];
-    planes.kernel[d] = w->kernel[d];
-    planes.stride[d] = w->stride[d];
-    planes.padding[d] = w->padding[d];
-    planes.dilation[d] = w->dilation[d];
+    planes.kernel[d] = even ? w->in[d] / w->out[d] : w->kernel[d];
+    planes.stride[d] = even ? planes.kernel[d] : w->stride[d];
+    planes.padding[d] = even ? 0 : w->padding[d];
+    planes.dilation[d] = even ? 1 : w->dilation[d];
   }
   *status = p->indices ? pool_indices_run(call->exec, &planes, tensor_data(p->in), tensor_data(p->out),
                                           tensor_data(p->indices))
