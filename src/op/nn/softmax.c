@@ -2,9 +2,11 @@
  * softmax_line.h) or float64. */
 #include <math.h>
 
+#include "base/parallel.h"
 #include "call/operator.h"
 #include "tensor/iterate.h"
 #include "tile/line.h"
+#include "tile/loops.h"
 #include "tile/softmax_line.h"
 
 enum { LINE_ON_STACK = 1024 };
@@ -44,6 +46,65 @@ static void run_line(void *argument, char *const *data, const int64_t *strides) 
   if (buffer != stack) mem_free(buffer);
 }
 
+/* Dense float32 whose lines lie side by side, `inner` of them: row by row of a block of lines, neighbours at once. */
+typedef struct SoftmaxBlocks {
+  int64_t length, inner, blocks; /* blocks: of the inner lines */
+  const float *x;
+  float *to;
+  bool is_log;
+  TileLoop *exponentials;
+} SoftmaxBlocks;
+enum { BLOCK = 256, LEAST_INNER = 16 };
+
+static void softmax_block(const SoftmaxBlocks *s, int64_t n, const float *x, float *to) {
+  float most[BLOCK], e[BLOCK];
+  double sums[BLOCK] = {0};
+  int64_t end = s->length * s->inner;
+  for (int64_t i = 0; i < n; i++) most[i] = -INFINITY; /* without NaN, which spreads by the sum */
+  for (int64_t at = 0; at < end; at += s->inner)
+    for (int64_t i = 0; i < n; i++) most[i] = x[at + i] > most[i] ? x[at + i] : most[i];
+  for (int64_t at = 0; at < end; at += s->inner) {
+    for (int64_t i = 0; i < n; i++) e[i] = x[at + i] - most[i];
+    s->exponentials(n, e, e, NULL, NULL);
+    for (int64_t i = 0; i < n; i++) sums[i] += (double)e[i];
+    if (!s->is_log) memcpy(to + at, e, (size_t)n * sizeof *e);
+  }
+  for (int64_t i = 0; i < n; i++) e[i] = s->is_log ? logf((float)sums[i]) : 1 / (float)sums[i];
+  for (int64_t at = 0; at < end; at += s->inner)
+    if (s->is_log)
+      for (int64_t i = 0; i < n; i++) to[at + i] = x[at + i] - most[i] - e[i];
+    else
+      for (int64_t i = 0; i < n; i++) to[at + i] *= e[i];
+}
+
+static void softmax_blocks(void *argument, int64_t begin, int64_t end) {
+  const SoftmaxBlocks *s = argument;
+  for (int64_t item = begin; item < end && !work_is_over(); item++) {
+    int64_t first = item % s->blocks * BLOCK, n = s->inner - first < BLOCK ? s->inner - first : BLOCK;
+    int64_t at = item / s->blocks * s->length * s->inner + first;
+    softmax_block(s, n, s->x + at, s->to + at);
+  }
+}
+
+/* false: not this case. */
+static bool run_blocks(const SoftmaxRun *run, const Exec *exec, const Tensor *self, Tensor *out, int64_t dim) {
+  if (run->in != DTYPE_FLOAT32 || run->out != DTYPE_FLOAT32 || !tensor_is_contiguous(self) ||
+      !tensor_is_contiguous(out))
+    return false;
+  SoftmaxBlocks s = {.length = run->length,
+                     .inner = 1,
+                     .x = tensor_data(self),
+                     .to = tensor_data(out),
+                     .is_log = run->is_log,
+                     .exponentials = tile_loop(KERNEL_EXP, TILE_F32)};
+  for (int d = (int)dim + 1; d < self->ndim; d++) s.inner *= self->sizes[d];
+  if (s.inner < LEAST_INNER) return false;
+  s.blocks = (s.inner + BLOCK - 1) / BLOCK;
+  int64_t outer = self->numel / (s.length * s.inner), grain = 1 + 8192 / (s.length * BLOCK);
+  parallel_for(exec->threads, outer * s.blocks, grain, softmax_blocks, &s);
+  return true;
+}
+
 static Status kernel_softmax(Call *call) {
   bool is_log = call_param(call);
   const Tensor *self = call_tensor(call, 0);
@@ -66,6 +127,7 @@ static Status kernel_softmax(Call *call) {
     dtype_convert(s.out, tensor_data(out), 1, DTYPE_FLOAT64, &x, 1, 1);
     return OK;
   }
+  if (run_blocks(&s, call->exec, self, out, dim)) return exec_attend(call->exec);
   TRY(iterate_lines(2, (const Tensor *const[]){out, self}, (int)dim, call->exec->threads, run_line, &s));
   return s.failed ? status_out_of_memory() : OK;
 }

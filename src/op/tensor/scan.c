@@ -1,10 +1,11 @@
 /* Running results along one dimension: cumsum, cumprod, cummax, cummin, logcumsumexp. */
+#include "base/parallel.h"
 #include "call/operator.h"
 #include "tensor/iterate.h"
 
 #include <math.h>
 
-enum { CHUNK = 128 };
+enum { CHUNK = 128, LEAST_INNER = 16 };
 
 typedef enum ScanKind { SCAN_SUM, SCAN_PROD, SCAN_LOGSUMEXP, SCAN_MAX, SCAN_MIN } ScanKind;
 
@@ -12,10 +13,20 @@ typedef struct Scan {
   ScanKind kind;
   DType in, out;
   int64_t length;
+  int64_t inner, blocks; /* of dense tensors: how many lines lie side by side, in how many blocks; or 0 */
+  const char *from;
+  char *to;
 } Scan;
 
 #define SCAN_CHUNK(T, START, STEP)                  \
-  {                                                 \
+  if (scan->inner) {                                \
+    T *restrict x = values, *restrict runs = run;   \
+    for (int64_t i = 0; i < n; i++) {               \
+      T a = first ? (START) : runs[i];              \
+      STEP;                                         \
+      runs[i] = x[i] = a;                           \
+    }                                               \
+  } else {                                          \
     T *x = values, a = first ? (START) : *(T *)run; \
     for (int64_t i = 0; i < n; i++) {               \
       STEP;                                         \
@@ -30,8 +41,9 @@ static double log_add_exp(double a, double x) {
   return isinf(high) && high == low ? high : high + log1p(exp(low - high));
 }
 
-/* Steps over n values in place; *run carries the running result from chunk to chunk. */
-static void scan_chunk(const Scan *scan, DType class, void *values, int64_t n, bool first, complex128 *run) {
+/* Steps over n values in place. *run carries the running result from chunk to chunk; of lines side by side each value
+ * is another line's, and run an array. */
+static void scan_chunk(const Scan *scan, DType class, void *values, int64_t n, bool first, void *run) {
   if (class == DTYPE_COMPLEX128) {
     if (scan->kind == SCAN_SUM)
       SCAN_CHUNK(complex128, 0, a += x[i])
@@ -65,6 +77,23 @@ static void scan_line(void *argument, char *const *data, const int64_t *strides)
     dtype_convert(class, values, 1, scan->in, data[1] + i * strides[1], in_step, n);
     scan_chunk(scan, class, values, n, i == 0, &run);
     dtype_convert(scan->out, data[0] + i * strides[0], out_step, class, values, 1, n);
+  }
+}
+
+/* Rows of up to CHUNK lines at once. */
+static void scan_blocks(void *argument, int64_t begin, int64_t end) {
+  const Scan *scan = argument;
+  DType class = class_of(scan->out);
+  int64_t in_size = (int64_t)dtype_size(scan->in), out_size = (int64_t)dtype_size(scan->out), done = 0;
+  complex128 values[CHUNK], runs[CHUNK];
+  for (int64_t item = begin; item < end; item++) {
+    int64_t first = item % scan->blocks * CHUNK, n = scan->inner - first < CHUNK ? scan->inner - first : CHUNK;
+    int64_t at = item / scan->blocks * scan->length * scan->inner + first;
+    for (int64_t i = 0; i < scan->length && !work_is_over_after(&done, n); i++, at += scan->inner) {
+      dtype_convert(class, values, 1, scan->in, scan->from + at * in_size, 1, n);
+      scan_chunk(scan, class, values, n, i == 0, runs);
+      dtype_convert(scan->out, scan->to + at * out_size, 1, class, values, 1, n);
+    }
   }
 }
 
@@ -141,7 +170,17 @@ static Status kernel_scan(Call *call) {
   if (kind == SCAN_MAX || kind == SCAN_MIN)
     return iterate_lines(3, (const Tensor *const[]){out, call_out(call, 1), self}, (int)dim, call->exec->threads,
                          extreme_line, &scan);
-  return iterate_lines(2, (const Tensor *const[]){out, self}, (int)dim, call->exec->threads, scan_line, &scan);
+  int64_t inner = 1;
+  for (int d = (int)dim + 1; d < self->ndim; d++) inner *= self->sizes[d];
+  if (inner < LEAST_INNER || !tensor_is_contiguous(self) || !tensor_is_contiguous(out))
+    return iterate_lines(2, (const Tensor *const[]){out, self}, (int)dim, call->exec->threads, scan_line, &scan);
+  scan.inner = inner;
+  scan.blocks = (inner + CHUNK - 1) / CHUNK;
+  scan.from = tensor_data(self);
+  scan.to = tensor_data(out);
+  int64_t items = self->numel / (scan.length * inner) * scan.blocks;
+  parallel_for(call->exec->threads, items, 1 + 12288 / (scan.length * CHUNK), scan_blocks, &scan);
+  return exec_attend(call->exec);
 }
 
 static const OpRow rows[] = {
