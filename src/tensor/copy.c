@@ -42,9 +42,41 @@ TRANSPOSE_BLOCK_OF(uint32_t)
 TRANSPOSE_BLOCK_OF(uint64_t)
 TRANSPOSE_BLOCK_OF(complex128)
 
+/* Four by four elements of 4 bytes: rows become columns by two rounds of interleaving. */
+typedef uint32_t Four __attribute__((vector_size(16), aligned(4), may_alias));
+static inline Four low_halves(Four x, Four y) {
+  return (Four){x[0], y[0], x[1], y[1]};
+}
+static inline Four high_halves(Four x, Four y) {
+  return (Four){x[2], y[2], x[3], y[3]};
+}
+static void transpose_fours(char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t rows,
+                            int64_t columns) {
+  assert(rows % 4 == 0 && columns % 4 == 0);
+  for (int64_t r = 0; r < rows; r += 4)
+    for (int64_t c = 0; c < columns; c += 4) {
+      const char *in = from + c * from_stride + r * 4;
+      char *out = to + r * to_stride + c * 4;
+      Four x = *(const Four *)in, y = *(const Four *)(in + from_stride), z = *(const Four *)(in + 2 * from_stride),
+           w = *(const Four *)(in + 3 * from_stride);
+      Four even_low = low_halves(x, z), odd_low = low_halves(y, w), even_high = high_halves(x, z),
+           odd_high = high_halves(y, w);
+      *(Four *)out = low_halves(even_low, odd_low);
+      *(Four *)(out + to_stride) = high_halves(even_low, odd_low);
+      *(Four *)(out + 2 * to_stride) = low_halves(even_high, odd_high);
+      *(Four *)(out + 3 * to_stride) = high_halves(even_high, odd_high);
+    }
+}
+static void transpose_words(char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t rows,
+                            int64_t columns) {
+  int64_t r = rows & ~3, c = columns & ~3;
+  transpose_fours(to, to_stride, from, from_stride, r, c);
+  transpose_block_uint32_t(to + c * 4, to_stride, from + c * from_stride, from_stride, r, columns - c);
+  transpose_block_uint32_t(to + r * to_stride, to_stride, from + r * 4, from_stride, rows - r, columns);
+}
+
 static void transpose_block(int64_t item, char *to, int64_t to_stride, const char *from, int64_t from_stride,
                             int64_t rows, int64_t columns) {
-  assert(rows <= TRANSPOSE_BLOCK && columns <= TRANSPOSE_BLOCK);
   switch (item) {
     case 1:
       transpose_block_uint8_t(to, to_stride, from, from_stride, rows, columns);
@@ -53,7 +85,7 @@ static void transpose_block(int64_t item, char *to, int64_t to_stride, const cha
       transpose_block_uint16_t(to, to_stride, from, from_stride, rows, columns);
       break;
     case 4:
-      transpose_block_uint32_t(to, to_stride, from, from_stride, rows, columns);
+      transpose_words(to, to_stride, from, from_stride, rows, columns);
       break;
     case 8:
       transpose_block_uint64_t(to, to_stride, from, from_stride, rows, columns);
@@ -68,14 +100,20 @@ static int64_t minimum(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
 
-/* Bands [begin, end): a band is TRANSPOSE_BLOCK rows of one plane; planes are the dimensions other than 0 and d. */
+/* Rows that a band has: of few columns each, more of them, which lie side by side where they are read. */
+static int64_t band_rows(int64_t columns) {
+  return columns < TRANSPOSE_BLOCK ? TRANSPOSE_BLOCK * TRANSPOSE_BLOCK / columns : TRANSPOSE_BLOCK;
+}
+
+/* Bands [begin, end): a band is band_rows rows of one plane; planes are the dimensions other than 0 and d. */
 static void transpose_bands(void *argument, int64_t begin, int64_t end) {
   const Transpose *transpose = argument;
   const Iterator *it = &transpose->it;
   int d = transpose->d;
-  int64_t rows = it->sizes[d], columns = it->sizes[0], bands = (rows + TRANSPOSE_BLOCK - 1) / TRANSPOSE_BLOCK;
+  int64_t rows = it->sizes[d], columns = it->sizes[0], height = band_rows(columns),
+          bands = (rows + height - 1) / height;
   for (int64_t b = begin; b < end; b++) {
-    int64_t plane = b / bands, row = b % bands * TRANSPOSE_BLOCK;
+    int64_t plane = b / bands, row = b % bands * height;
     char *to = it->data[0] + row * it->strides[0][d];
     const char *from = it->data[1] + row * it->strides[1][d];
     for (int i = 1; i < it->ndim; i++) {
@@ -87,18 +125,18 @@ static void transpose_bands(void *argument, int64_t begin, int64_t end) {
     }
     for (int64_t c = 0; c < columns; c += TRANSPOSE_BLOCK)
       transpose_block(transpose->item, to + c * it->strides[0][0], it->strides[0][d], from + c * it->strides[1][0],
-                      it->strides[1][0], minimum(TRANSPOSE_BLOCK, rows - row), minimum(TRANSPOSE_BLOCK, columns - c));
+                      it->strides[1][0], minimum(height, rows - row), minimum(TRANSPOSE_BLOCK, columns - c));
   }
 }
 
 static bool copy_transposed(const Iterator *it, int64_t item, int threads) {
-  if (it->strides[0][0] != item || it->strides[1][0] == item || it->strides[1][0] == 0 || it->sizes[0] < 4)
-    return false;
+  if (it->strides[0][0] != item || it->strides[1][0] == item || it->strides[1][0] == 0) return false;
   int d = 1;
   while (d < it->ndim && it->strides[1][d] != item) d++;
   if (d == it->ndim || it->sizes[d] < 4) return false;
-  int64_t bands = (it->sizes[d] + TRANSPOSE_BLOCK - 1) / TRANSPOSE_BLOCK * (it->numel / it->sizes[0] / it->sizes[d]);
-  int64_t grain = COPY_GRAIN / (TRANSPOSE_BLOCK * minimum(it->sizes[0], COPY_GRAIN / TRANSPOSE_BLOCK));
+  int64_t height = band_rows(it->sizes[0]);
+  int64_t bands = (it->sizes[d] + height - 1) / height * (it->numel / it->sizes[0] / it->sizes[d]);
+  int64_t grain = COPY_GRAIN / (height * minimum(it->sizes[0], COPY_GRAIN / height));
   Transpose transpose = {*it, d, item};
   parallel_for(threads, bands, grain < 1 ? 1 : grain, transpose_bands, &transpose);
   return true;

@@ -94,6 +94,26 @@ static void transposes_in_blocks(void **state) {
   }
 }
 
+/* Planes of few columns, and of numbers that are no multiple of a block's. */
+static void transposes_narrow_planes(void **state) {
+  (void)state;
+  static const int64_t rows[] = {1, 2, 3, 4, 5, 8, 33}, columns[] = {1, 4, 7, 35, 700};
+  for (int i = 0; i < 7; i++)
+    for (int j = 0; j < 5; j++) {
+      Tensor *t = numbered(DTYPE_INT32, 3, SIZES(2, rows[i], columns[j])), *turned, *copy;
+      assert_null(tensor_transpose(t, 1, 2, &turned));
+      assert_null(tensor_empty(DTYPE_INT32, 3, turned->sizes, &copy));
+      assert_null(tensor_copy(copy, turned, 1));
+      const int32_t *got = tensor_data(copy);
+      for (int64_t b = 0; b < 2; b++)
+        for (int64_t c = 0; c < columns[j]; c++)
+          for (int64_t r = 0; r < rows[i]; r++) assert_int_equal(*got++, (b * rows[i] + r) * columns[j] + c);
+      tensor_release(copy);
+      tensor_release(turned);
+      tensor_release(t);
+    }
+}
+
 static void broadcasts_and_refuses(void **state) {
   (void)state;
   Tensor *row = numbered(DTYPE_INT64, 1, SIZES(3)), *t, *shifted, *head;
@@ -177,6 +197,7 @@ int main(void) {
                                      cmocka_unit_test(converts_out_of_range_numbers),
                                      cmocka_unit_test(rounds_halves),
                                      cmocka_unit_test(transposes_in_blocks),
+                                     cmocka_unit_test(transposes_narrow_planes),
                                      cmocka_unit_test(broadcasts_and_refuses),
                                      cmocka_unit_test(resolves_conjugation),
                                      cmocka_unit_test(runs_pieces_like_the_whole),
