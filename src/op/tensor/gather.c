@@ -40,9 +40,43 @@ static bool read_index(IndexWalk *w, const char *from, int64_t *out) {
   return true;
 }
 
+/* walk_run for the frequent: int64 indices, elements that are moved as words, or float32 that adds up. */
+static bool walk_words(IndexWalk *w, int64_t n, char *const *data, const int64_t *strides) {
+  const char *indices = data[0];
+  char *others = data[1], *table = data[2];
+  int64_t step = w->step, length = w->length, index_stride = strides[0], other_stride = strides[1],
+          table_stride = strides[2];
+  size_t item = dtype_size(w->dtype);
+  if (w->index_dtype != DTYPE_INT64) return false;
+#define WALK(type, effect)                                                                                  \
+  for (int64_t i = 0; i < n; i++, indices += index_stride, others += other_stride, table += table_stride) { \
+    int64_t index = *(const int64_t *)indices;                                                              \
+    if (index < 0 || index >= length) return w->bad = index, w->is_bad = true;                              \
+    type *other = (type *)others, *place = (type *)(table + index * step);                                  \
+    effect;                                                                                                 \
+  }                                                                                                         \
+  return true
+  if (w->gather && item == 4) {
+    WALK(uint32_t, *other = *place);
+  } else if (w->gather && item == 8) {
+    WALK(uint64_t, *other = *place);
+  } else if (w->gather) {
+    return false;
+  } else if (w->mode == SCATTER_PUT && item == 4) {
+    WALK(uint32_t, *place = *other);
+  } else if (w->mode == SCATTER_PUT && item == 8) {
+    WALK(uint64_t, *place = *other);
+  } else if (w->mode == SCATTER_ADD && w->dtype == DTYPE_FLOAT32) {
+    WALK(float, *place += *other);
+  }
+#undef WALK
+  return false;
+}
+
 /* data: index, source (or result of gather), table */
 static void walk_run(void *argument, int64_t n, char *const *data, const int64_t *strides) {
   IndexWalk *w = argument;
+  if (walk_words(w, n, data, strides)) return;
   size_t item = dtype_size(w->dtype);
   int64_t done = 0;
   for (int64_t i = 0; i < n && !work_is_over_after(&done, 1); i++) {
