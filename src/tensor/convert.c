@@ -144,8 +144,13 @@ static void copy_same(size_t item, char *to, int64_t to_stride, const char *from
     memmove(to, from, (size_t)n * item);
     return;
   }
-#define MOVE(type) \
-  for (int64_t i = 0; i < n; i++, to += to_stride, from += from_stride) *(type *)to = *(const type *)from
+  bool fills = to_stride == (int64_t)item && from_stride == 0; /* a loop over words that lie side by side */
+#define MOVE(type)                                                                                      \
+  if (fills)                                                                                            \
+    for (type value = *(const type *)from, *end = (type *)to + n; (type *)to < end; to += sizeof value) \
+      *(type *)to = value;                                                                              \
+  else                                                                                                  \
+    for (int64_t i = 0; i < n; i++, to += to_stride, from += from_stride) *(type *)to = *(const type *)from
   switch (item) {
     case 1:
       MOVE(uint8_t);

@@ -55,10 +55,46 @@ static void test_flipped(void **state) {
   expect_text(flipped, "flipped", -1, 2, WICK_GRAD_OFF, "");
 }
 
+static const char padded[] =
+    /* dimension by dimension: what is left, between two pieces of the value */
+    "def joined(x: Tensor, pad: List[int], value: float) -> Tensor:\n"
+    "    for i in range(len(pad) // 2):\n"
+    "        d, before, after = x.dim() - 1 - i, pad[2 * i], pad[2 * i + 1]\n"
+    "        x = x.narrow(d, max(-before, 0), x.size(d) + min(before, 0) + min(after, 0))\n"
+    "        sizes = x.size()\n"
+    "        sizes[d] = max(before, 0)\n"
+    "        first = torch.full(sizes, value, dtype=x.dtype)\n"
+    "        sizes[d] = max(after, 0)\n"
+    "        x = torch.cat([first, x, torch.full(sizes, value, dtype=x.dtype)], d)\n"
+    "    return x\n"
+    "def padded() -> str:\n"
+    "    for pad in [[1, 1], [2, 0], [-1, 3], [1, -2], [1, 2, 3, 4], [0, 0, 1, 0], [1, 1, -2, 1], [-1, -1, -1, 0],\n"
+    "                [1, 0, 0, 2, 1, 1], [0, 0, 0, 0, -1, 2], [1, 1, 1, 1, 1, 1, 2, 1], [-7, 2, 1, 1]]:\n"
+    "        for sizes in [[4], [3, 7], [5, 4, 7], [2, 3, 4, 7], [2, 2, 3, 4, 7], [0, 4, 3, 7], [2, 3, 0, 7]]:\n"
+    "            if len(pad) > 2 * len(sizes) or (pad[0] == -7 and sizes[-1] < 7) or \\\n"
+    "                    (0 in sizes and min(pad) < 0):\n"
+    "                continue\n"
+    "            for d in [torch.uint8, torch.float16, torch.float32, torch.float64, torch.complex128]:\n"
+    "                x = torch.randint(0, 100, sizes).to(d)\n"
+    "                y, expected = torch.constant_pad_nd(x, pad, 3.), joined(x, pad, 3.)\n"
+    "                if y.dtype != d or not torch.equal(y, expected):\n"
+    "                    return '{} {} {}'.format(pad, sizes, d)\n"
+    "                if len(sizes) > 2 and not torch.equal(\n"
+    "                        torch.constant_pad_nd(x.transpose(0, 1), pad, 3.), joined(x.transpose(0, 1), pad, 3.)):\n"
+    "                    return 'transposed {} {} {}'.format(pad, sizes, d)\n"
+    "    return ''\n";
+
+static void test_padded(void **state) {
+  (void)state;
+  expect_text(padded, "padded", -1, 1, WICK_GRAD_OFF, "");
+  expect_text(padded, "padded", -1, 3, WICK_GRAD_OFF, "");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_indexed),
       cmocka_unit_test(test_flipped),
+      cmocka_unit_test(test_padded),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

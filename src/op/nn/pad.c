@@ -7,6 +7,16 @@
 #include "op/tensor/view.h"
 #include "tensor/layout.h"
 
+typedef enum PadMode { PAD_REFLECT, PAD_REPLICATE, PAD_CIRCULAR, PAD_CONSTANT } PadMode; /* numbered as _pad_enum's */
+
+/* The padded look of a tensor: leading dimensions as one, up to three padded ones, innermost last. */
+typedef struct Padding {
+  PadMode mode;
+  int dims;
+  int64_t planes, sizes[3], padded[3], before[3];
+  int64_t cropped[3]; /* circular and constant: what negative padding leaves */
+} Padding;
+
 /* ---- constant ---- */
 
 /* Then all of the result is of the input. */
@@ -74,11 +84,99 @@ static Status fill_with(Tensor *t, IValue value, int threads) {
   return status;
 }
 
+/* n elements, each of which is `value`. */
+static void fill_run(int64_t item, char *to, const void *value, int64_t n) {
+  switch (item) {
+#define FILL(type)                                                        \
+  for (int64_t i = 0; i < n; i++) ((type *)to)[i] = *(const type *)value; \
+  break
+    case 1:
+      FILL(uint8_t);
+    case 2:
+      FILL(uint16_t);
+    case 4:
+      FILL(uint32_t);
+    case 8:
+      FILL(uint64_t);
+    default:
+      FILL(complex128);
+#undef FILL
+  }
+}
+
+typedef struct ConstantJob {
+  const Padding *padding;
+  char *to; /* both row-major */
+  const char *from;
+  int64_t item;
+  complex128 value; /* of the tensors' dtype */
+} ConstantJob;
+
+static void pad_constant_planes(void *argument, int64_t begin, int64_t end) {
+  const ConstantJob *job = argument;
+  const Padding *p = job->padding;
+  int64_t item = job->item, width = p->padded[2], before = p->before[2], cut = before < 0 ? -before : 0,
+          left = before < 0 ? 0 : before, length = p->cropped[2], done = 0;
+  char *to = job->to + begin * p->padded[0] * p->padded[1] * width * item;
+  for (int64_t plane = begin; plane < end; plane++)
+    for (int64_t z = -p->before[0]; z < p->padded[0] - p->before[0]; z++) {
+      if (work_is_over_after(&done, p->padded[1] * width)) return;
+      for (int64_t y = -p->before[1]; y < p->padded[1] - p->before[1]; y++, to += width * item) {
+        if (z < 0 || z >= p->sizes[0] || y < 0 || y >= p->sizes[1]) {
+          fill_run(item, to, &job->value, width);
+          continue;
+        }
+        int64_t row = (plane * p->sizes[0] + z) * p->sizes[1] + y;
+        fill_run(item, to, &job->value, left);
+        memcpy(to + left * item, job->from + (row * p->sizes[2] + cut) * item, (size_t)(length * item));
+        fill_run(item, to + (left + length) * item, &job->value, width - left - length);
+      }
+    }
+}
+
+/* Dense tensors of which the last three dimensions at most are padded: row by row. */
+static bool pads_planes(const Tensor *self, const Tensor *out, const int64_t *pad, size_t count, Padding *p) {
+  if (count > 6 || self->storage == out->storage || ((self->flags | out->flags) & TENSOR_UNUSUAL) ||
+      !tensor_is_contiguous(self) || !tensor_is_contiguous(out))
+    return false;
+  *p = (Padding){.mode = PAD_CONSTANT, .planes = 1};
+  for (int d = 2; d >= 0; d--) {
+    int dim = self->ndim - 3 + d;
+    size_t at = 2 * (size_t)(2 - d);
+    int64_t before = at < count ? pad[at] : 0, after = at < count ? pad[at + 1] : 0;
+    p->sizes[d] = dim < 0 ? 1 : self->sizes[dim];
+    p->padded[d] = dim < 0 ? 1 : out->sizes[dim];
+    p->before[d] = before;
+    p->cropped[d] = p->sizes[d] + (before < 0 ? before : 0) + (after < 0 ? after : 0);
+  }
+  for (int dim = 0; dim < self->ndim - 3; dim++) p->planes *= self->sizes[dim];
+  return true;
+}
+
+static Status pad_constant(Call *c, const Padding *p) {
+  const Tensor *self = call_tensor(c, 0);
+  Tensor *out = call_out(c, 0), *one;
+  if (out->numel == 0) return OK;
+  ConstantJob job = {.padding = p, .item = (int64_t)dtype_size((DType)out->dtype)};
+  TRY(tensor_empty((DType)out->dtype, 0, NULL, &one));
+  Status status = fill_with(one, call_scalar(c, 2), 1);
+  if (!status) {
+    memcpy(&job.value, tensor_data(one), (size_t)job.item);
+    job.to = tensor_data(out);
+    job.from = tensor_items(self, job.item);
+    parallel_for(c->exec->threads, p->planes, 32768 * p->planes / out->numel + 1, pad_constant_planes, &job);
+  }
+  tensor_release(one);
+  return status;
+}
+
 static Status kernel_constant(Call *c) {
   const Tensor *self = call_tensor(c, 0);
   Tensor *out = call_out(c, 0);
   size_t count;
   const int64_t *pad = call_ints(c, 1, &count);
+  Padding padding;
+  if (pads_planes(self, out, pad, count, &padding)) return pad_constant(c, &padding);
   if (!only_crops(pad, count)) TRY(fill_with(out, call_scalar(c, 2), c->exec->threads));
   Tensor *to = tensor_retain(out), *from = tensor_retain(self);
   Status status = OK;
@@ -104,16 +202,6 @@ done:
 }
 
 /* ---- modes that repeat ---- */
-
-typedef enum PadMode { PAD_REFLECT, PAD_REPLICATE, PAD_CIRCULAR, PAD_CONSTANT } PadMode; /* numbered as _pad_enum's */
-
-/* The padded look of a tensor: leading dimensions as one, up to three padded ones, innermost last. */
-typedef struct Padding {
-  PadMode mode;
-  int dims;
-  int64_t planes, sizes[3], padded[3], before[3];
-  int64_t cropped[3]; /* circular: what negative padding leaves */
-} Padding;
 
 /* PyTorch names the innermost dimension first. */
 static Status report_too_small(const Padding *p) {
