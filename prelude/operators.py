@@ -513,7 +513,7 @@ def grid_gather(input: Tensor, at: List[Tensor]) -> Tensor:
     shape = [n, channels] + at[0].size()[1:]
     flat = place.flatten(1).unsqueeze(1).expand([n, channels, -1])
     values = input.flatten(2).gather(2, flat).view(shape)
-    return values * inside.unsqueeze(1).to(input.dtype)
+    return values.masked_fill(inside.logical_not().unsqueeze(1), 0.)
 
 
 def cubic_weights(t: Tensor) -> List[Tensor]:

@@ -16,6 +16,7 @@ extern const OpTable op_table_create;
 extern const OpTable op_table_decomposed;
 extern const OpTable op_table_dict;
 extern const OpTable op_table_dropout;
+extern const OpTable op_table_embedding_bag;
 extern const OpTable op_table_fft;
 extern const OpTable op_table_fft_ops;
 extern const OpTable op_table_fft_stft;
@@ -23,6 +24,7 @@ extern const OpTable op_table_foreach;
 extern const OpTable op_table_format;
 extern const OpTable op_table_gather;
 extern const OpTable op_table_gradient_support;
+extern const OpTable op_table_grid_sample;
 extern const OpTable op_table_hash;
 extern const OpTable op_table_im2col;
 extern const OpTable op_table_index;
@@ -109,6 +111,7 @@ const OpTable *const op_tables[] = {
     &op_table_decomposed,
     &op_table_dict,
     &op_table_dropout,
+    &op_table_embedding_bag,
     &op_table_fft,
     &op_table_fft_ops,
     &op_table_fft_stft,
@@ -116,6 +119,7 @@ const OpTable *const op_tables[] = {
     &op_table_format,
     &op_table_gather,
     &op_table_gradient_support,
+    &op_table_grid_sample,
     &op_table_hash,
     &op_table_im2col,
     &op_table_index,

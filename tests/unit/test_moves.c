@@ -90,11 +90,107 @@ static void test_padded(void **state) {
   expect_text(padded, "padded", -1, 3, WICK_GRAD_OFF, "");
 }
 
+static const char sampled[] =
+    "def differs(n: int, c: int, from_sizes: List[int], to_sizes: List[int]) -> bool:\n"
+    "    x = torch.randn([n, c] + from_sizes)\n"
+    "    grid = torch.rand([n] + to_sizes + [2]) * 6 - 3\n"
+    "    grid[0][0][0][0] = 1.0\n"
+    "    grid[-1][-1][-1][1] = float('nan')\n"
+    "    for turned in [False, True]:\n"
+    "        if turned:\n"
+    "            x, grid = x.transpose(2, 3), grid.transpose(1, 2)\n"
+    "        for padding in ['zeros', 'border', 'reflection']:\n"
+    "            for aligned in [False, True]:\n"
+    "                y = torch.nn.functional.grid_sample(x, grid, 'bilinear', padding, aligned)\n"
+    "                z = torch.nn.functional.grid_sample(x.double(), grid.double(), 'bilinear', padding, aligned)\n"
+    "                same = (y - z).abs().nan_to_num(0.) < 2e-4\n"
+    "                if not bool(same.all()) or not torch.equal(y.isnan(), z.isnan()) or y.dtype != x.dtype or \\\n"
+    "                        not y.is_contiguous():\n"
+    "                    return True\n"
+    "    return False\n"
+    "def sampled() -> str:\n"
+    "    for n, c in [(1, 1), (2, 3)]:\n"
+    "        for sizes in [[1, 1, 1, 1], [5, 1, 3, 4], [4, 7, 1, 9], [8, 9, 17, 19]]:\n"
+    "            if differs(n, c, sizes[:2], sizes[2:]):\n"
+    "                return '{} {} {}'.format(n, c, sizes)\n"
+    "    x = torch.full([1, 1, 2, 2], float('inf'))\n"
+    "    for d in [torch.float32, torch.float64]:\n" /* far outside the pixels are 0, not infinite ones times 0 */
+    "        y = torch.nn.functional.grid_sample(x.to(d), torch.full([1, 1, 1, 2], 5., dtype=d))\n"
+    "        if y.item() != 0:\n"
+    "            return 'outside: {}'.format(y)\n"
+    "    return ''\n"
+    /* what is recorded goes by the body: the values and their gradient */
+    "def recorded() -> str:\n"
+    "    x, grid = torch.randn([2, 3, 5, 6]), torch.rand([2, 4, 4, 2]) * 3 - 1.5\n"
+    "    y = torch.nn.functional.grid_sample(x, grid)\n"
+    "    x.requires_grad_()\n"
+    "    z = torch.nn.functional.grid_sample(x, grid)\n"
+    "    if not torch.equal(y, z.detach()):\n"
+    "        return 'values'\n"
+    "    z.sum().backward()\n"
+    "    g = x.grad\n"
+    "    return '' if g is not None and abs(float((g * x).sum() - z.sum())) < 1e-3 else 'gradient'\n";
+
+static void test_sampled(void **state) {
+  (void)state;
+  expect_text(sampled, "sampled", -1, 1, WICK_GRAD_OFF, "");
+  expect_text(sampled, "sampled", -1, 3, WICK_GRAD_OFF, "");
+  expect_text(sampled, "recorded", -1, 1, WICK_GRAD_ON, "");
+}
+
+static const char bagged[] =
+    "def bagged() -> str:\n"
+    "    for wide in [torch.int64, torch.int32]:\n"
+    "        for width in [1, 5, 64]:\n"
+    "            w = torch.randn([9, width])\n"
+    "            i = torch.randint(0, 9, [40], dtype=wide)\n"
+    "            for last in [False, True]:\n"
+    "                for starts in [[0], [0, 0, 7, 7, 39], [0, 40], [0, 12, 13]]:\n"
+    "                    o = torch.tensor(starts, dtype=wide)\n"
+    "                    for mode in [0, 1]:\n"
+    "                        for scaled in [False, True]:\n"
+    "                            for padding in [None, 0, 3, -1]:\n"
+    "                                s = torch.rand([40]) if scaled else None\n"
+    "                                t = s.double() if s is not None else None\n"
+    "                                a = torch.embedding_bag(w, i, o, False, mode, False, s, last, padding)\n"
+    "                                b = torch.embedding_bag(w.double(), i, o, False, mode, False, t, last, padding)\n"
+    "                                if a[0].size() != b[0].size() or \\\n"
+    "                                        bool(((a[0] - b[0]).abs() > 1e-5).any()) or \\\n"
+    "                                        a[0].dtype != torch.float32 or not torch.equal(a[1], b[1]) or \\\n"
+    "                                        not torch.equal(a[2], b[2]) or not torch.equal(a[3], b[3]):\n"
+    "                                    return '{} {} {} {} {} {}'.format(width, last, starts, mode, scaled, "
+    "padding)\n"
+    "    return ''\n"
+    "def outside() -> str:\n"
+    "    w = torch.randn([9, 4])\n"
+    "    return '{}'.format(torch.embedding_bag(w, torch.tensor([0, 9]), torch.tensor([0]))[0])\n"
+    "def disordered() -> str:\n"
+    "    w = torch.randn([9, 4])\n"
+    "    return '{}'.format(torch.embedding_bag(w, torch.tensor([0, 1]), torch.tensor([0, 2, 1]))[0])\n"
+    "def late() -> str:\n"
+    "    w = torch.randn([9, 4])\n"
+    "    return '{}'.format(torch.embedding_bag(w, torch.tensor([0, 1]), torch.tensor([1]))[0])\n"
+    "def empty() -> str:\n"
+    "    w = torch.randn([9, 4])\n"
+    "    none = torch.zeros([0], dtype=torch.int64)\n"
+    "    a = torch.embedding_bag(w, none, none)\n"
+    "    b = torch.embedding_bag(w, none, torch.tensor([0, 0]))\n"
+    "    return '' if a[0].size() == [0, 4] and torch.equal(b[0], torch.zeros([2, 4])) else 'empty'\n";
+
+static void test_bagged(void **state) {
+  (void)state;
+  expect_text(bagged, "bagged", -1, 1, WICK_GRAD_OFF, "");
+  expect_text(bagged, "bagged", -1, 2, WICK_GRAD_OFF, "");
+  expect_text(bagged, "outside", -1, 1, WICK_GRAD_OFF, "index out of range in self");
+  expect_text(bagged, "disordered", -1, 1, WICK_GRAD_OFF, "out of order");
+  expect_text(bagged, "late", -1, 1, WICK_GRAD_OFF, "offsets[0] has to be 0");
+  expect_text(bagged, "empty", -1, 1, WICK_GRAD_OFF, "");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_indexed),
-      cmocka_unit_test(test_flipped),
-      cmocka_unit_test(test_padded),
+      cmocka_unit_test(test_indexed), cmocka_unit_test(test_flipped), cmocka_unit_test(test_padded),
+      cmocka_unit_test(test_sampled), cmocka_unit_test(test_bagged),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

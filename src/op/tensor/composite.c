@@ -105,30 +105,6 @@ static const OpRow rows[] = {
               "axes.append(torch.ones(size[2:], dtype=theta.dtype, device=theta.device))\n"
               "base = torch.stack(axes, -1).view([1, -1, spatial + 1]).expand([size[0], -1, spatial + 1])\n"
               "return base.bmm(theta.transpose(1, 2)).view([size[0]] + size[2:] + [spatial])"),
-    COMPOSITE("aten::grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "
-              "align_corners) -> Tensor",
-              "return sample_grid(input, grid, interpolation_mode, padding_mode, align_corners)"),
-    COMPOSITE("aten::grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "
-              "align_corners) -> Tensor",
-              "return sample_grid(input, grid, interpolation_mode, padding_mode, align_corners)"),
-    COMPOSITE("aten::grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "
-              "align_corners) -> Tensor",
-              "return sample_grid(input, grid, interpolation_mode, padding_mode, align_corners)"),
-    COMPOSITE("aten::embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int "
-              "mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False) -> (Tensor, "
-              "Tensor, Tensor, Tensor)",
-              "return bags_of(weight, indices, offsets, mode, per_sample_weights, include_last_offset, -1)"),
-    COMPOSITE("aten::embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq, "
-              "int mode, bool sparse, Tensor? per_sample_weights, bool include_last_offset, int? padding_idx) -> "
-              "(Tensor, Tensor, Tensor, Tensor)",
-              "padding = -1\n"
-              "if padding_idx is not None:\n"
-              "    padding = padding_idx + weight.size(0) if padding_idx < 0 else padding_idx\n"
-              "return bags_of(weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding)"),
-    COMPOSITE("aten::_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int "
-              "mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False, int "
-              "padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)",
-              "return bags_of(weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding_idx)"),
     COMPOSITE("aten::segment_reduce(Tensor data, str reduce, *, Tensor? lengths=None, Tensor? indices=None, Tensor? "
               "offsets=None, int axis=0, bool unsafe=False, Scalar? initial=None) -> Tensor",
               "return segments_of(data, reduce, lengths, offsets, axis, unsafe, initial)"),
