@@ -187,10 +187,45 @@ static void test_bagged(void **state) {
   expect_text(bagged, "empty", -1, 1, WICK_GRAD_OFF, "");
 }
 
+static const char folded[] =
+    /* element by element of the kernel, from an image with its padding */
+    "def columns_of(x: Tensor, k: List[int], d: List[int], p: List[int], s: List[int]) -> Tensor:\n"
+    "    w = torch.constant_pad_nd(x, [p[1], p[1], p[0], p[0]])\n"
+    "    high = (w.size(2) - d[0] * (k[0] - 1) - 1) // s[0] + 1\n"
+    "    wide = (w.size(3) - d[1] * (k[1] - 1) - 1) // s[1] + 1\n"
+    "    rows: List[Tensor] = []\n"
+    "    for i in range(k[0]):\n"
+    "        for j in range(k[1]):\n"
+    "            rows.append(w[:, :, i * d[0]:, j * d[1]:][:, :, ::s[0], ::s[1]][:, :, :high, :wide])\n"
+    "    return torch.stack(rows, 2).reshape(x.size(0), x.size(1) * k[0] * k[1], high * wide)\n"
+    "def folded() -> str:\n"
+    "    for sizes in [[1, 1, 5, 7], [2, 3, 9, 4], [1, 2, 3, 33]]:\n"
+    "        for k, d, p, s in [([3, 3], [1, 1], [1, 1], [1, 1]), ([2, 3], [1, 1], [0, 0], [2, 3]),\n"
+    "                           ([2, 2], [2, 3], [3, 4], [1, 2]), ([1, 1], [1, 1], [2, 5], [4, 4]),\n"
+    "                           ([3, 2], [1, 2], [4, 9], [3, 1])]:\n"
+    "            for t in [torch.float16, torch.float32, torch.float64, torch.complex64, torch.complex128]:\n"
+    "                x = torch.randint(-9, 9, sizes).to(t)\n"
+    "                y, z = torch.im2col(x, k, d, p, s), columns_of(x, k, d, p, s)\n"
+    "                if y.dtype != t or not torch.equal(y, z):\n"
+    "                    return 'unfold {} {} {} {} {} {}'.format(sizes, k, d, p, s, t)\n"
+    /* the transposed map: the sum of products is the same on both sides */
+    "                c = torch.randint(-9, 9, y.size()).to(t)\n"
+    "                f = torch.col2im(c, sizes[2:], k, d, p, s)\n"
+    "                if f.dtype != t or not torch.equal((f.to(torch.complex128) * x).sum(),\n"
+    "                                                   (c.to(torch.complex128) * y).sum()):\n"
+    "                    return 'fold {} {} {} {} {} {}'.format(sizes, k, d, p, s, t)\n"
+    "    return ''\n";
+
+static void test_folded(void **state) {
+  (void)state;
+  expect_text(folded, "folded", -1, 1, WICK_GRAD_OFF, "");
+  expect_text(folded, "folded", -1, 2, WICK_GRAD_OFF, "");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_indexed), cmocka_unit_test(test_flipped), cmocka_unit_test(test_padded),
-      cmocka_unit_test(test_sampled), cmocka_unit_test(test_bagged),
+      cmocka_unit_test(test_sampled), cmocka_unit_test(test_bagged),  cmocka_unit_test(test_folded),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

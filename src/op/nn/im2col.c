@@ -49,54 +49,75 @@ static Status read_blocks(const Call *c, uint32_t first, int64_t height, int64_t
 typedef struct Job {
   const Blocks *blocks;
   char *image, *columns; /* row-major */
-  int64_t item;
-  bool complex;
+  DType dtype;
 } Job;
 
-/* Visits every element of one plane's columns that shows a pixel; the rest is padding. */
-#define FOR_EACH_SHOWN(b, plane, column_at, image_at, body)                                                            \
-  for (int64_t ky = 0; ky < (b)->kernel[0]; ky++)                                                                      \
-    for (int64_t kx = 0; kx < (b)->kernel[1]; kx++)                                                                    \
-      for (int64_t y = 0; y < (b)->blocks_high; y++) {                                                                 \
-        int64_t row = y * (b)->stride[0] - (b)->padding[0] + ky * (b)->dilation[0];                                    \
-        if (row < 0 || row >= (b)->height) continue;                                                                   \
-        if (work_is_over_after(&done, (b)->blocks_wide)) return;                                                       \
-        for (int64_t x = 0; x < (b)->blocks_wide; x++) {                                                               \
-          int64_t pixel = x * (b)->stride[1] - (b)->padding[1] + kx * (b)->dilation[1];                                \
-          if (pixel < 0 || pixel >= (b)->width) continue;                                                              \
-          int64_t column_at =                                                                                          \
-              ((((plane) * (b)->kernel[0] + ky) * (b)->kernel[1] + kx) * (b)->blocks_high + y) * (b)->blocks_wide + x; \
-          int64_t image_at = ((plane) * (b)->height + row) * (b)->width + pixel;                                       \
-          body                                                                                                         \
-        }                                                                                                              \
-      }
-
-static void to_columns(void *argument, int64_t begin, int64_t end) {
-  const Job *job = argument;
-  const Blocks *b = job->blocks;
-  int64_t done = 0;
-  for (int64_t plane = begin; plane < end; plane++) {
-    FOR_EACH_SHOWN(b, plane, column, image, {
-      if (job->item == 4)
-        ((uint32_t *)job->columns)[column] = ((const uint32_t *)job->image)[image];
-      else
-        memcpy(job->columns + column * job->item, job->image + image * job->item, (size_t)job->item);
-    })
-  }
+/* Of a row of blocks those that show pixels of the row with their column kx, and the pixel of the first. */
+typedef struct Shown {
+  int64_t first, count, pixel;
+} Shown;
+static Shown shown_blocks(const Blocks *b, int64_t kx) {
+  int64_t offset = kx * b->dilation[1] - b->padding[1], stride = b->stride[1];
+  int64_t first = offset < 0 ? (stride - 1 - offset) / stride : 0,
+          limit = offset < b->width ? (b->width - offset + stride - 1) / stride : 0;
+  if (limit > b->blocks_wide) limit = b->blocks_wide;
+  return first < limit ? (Shown){first, limit - first, first * stride + offset} : (Shown){0};
 }
 
+/* What becomes of a row of blocks, for one element of the kernel. pixels: those of the row that it shows, from the
+ * first on; count 0: it shows none. */
+typedef void RowBody(const Job *job, char *columns, char *pixels, int64_t first, int64_t count);
+
+static void for_each_row(const Job *job, int64_t begin, int64_t end, RowBody *body) {
+  const Blocks *b = job->blocks;
+  int64_t done = 0, item = (int64_t)dtype_size(job->dtype), row_bytes = b->blocks_wide * item;
+  char *columns = job->columns + begin * b->kernel[0] * b->kernel[1] * b->blocks_high * row_bytes;
+  for (int64_t plane = begin; plane < end; plane++)
+    for (int64_t ky = 0; ky < b->kernel[0]; ky++)
+      for (int64_t kx = 0; kx < b->kernel[1]; kx++) {
+        Shown shown = shown_blocks(b, kx);
+        for (int64_t y = 0; y < b->blocks_high; y++, columns += row_bytes) {
+          int64_t row = y * b->stride[0] - b->padding[0] + ky * b->dilation[0];
+          bool inside = row >= 0 && row < b->height && shown.count;
+          if (work_is_over_after(&done, b->blocks_wide)) return;
+          if (inside)
+            body(job, columns, job->image + ((plane * b->height + row) * b->width + shown.pixel) * item, shown.first,
+                 shown.count);
+          else
+            body(job, columns, job->image, 0, 0);
+        }
+      }
+}
+
+static void copy_row(const Job *job, char *columns, char *pixels, int64_t first, int64_t count) {
+  int64_t item = (int64_t)dtype_size(job->dtype), after = first + count;
+  memset(columns, 0, (size_t)(first * item));
+  dtype_convert(job->dtype, columns + first * item, 1, job->dtype, pixels, job->blocks->stride[1], count);
+  memset(columns + after * item, 0, (size_t)((job->blocks->blocks_wide - after) * item));
+}
+static void to_columns(void *argument, int64_t begin, int64_t end) {
+  for_each_row(argument, begin, end, copy_row);
+}
+
+#define ADD_ROW(type)                                                                                     \
+  static void add_row_##type(const Job *job, char *columns, char *pixels, int64_t first, int64_t count) { \
+    type *restrict sum = (type *)pixels;                                                                  \
+    const type *restrict x = (const type *)columns + first;                                               \
+    int64_t stride = job->blocks->stride[1];                                                              \
+    if (stride == 1)                                                                                      \
+      for (int64_t i = 0; i < count; i++) sum[i] += x[i];                                                 \
+    else                                                                                                  \
+      for (int64_t i = 0; i < count; i++) sum[i * stride] += x[i];                                        \
+  }
+ADD_ROW(float)
+ADD_ROW(double)
+ADD_ROW(complex128)
 static void to_images(void *argument, int64_t begin, int64_t end) {
   const Job *job = argument;
-  const Blocks *b = job->blocks;
-  int64_t done = 0;
-  for (int64_t plane = begin; plane < end; plane++) {
-    FOR_EACH_SHOWN(b, plane, column, image, {
-      if (job->complex)
-        ((complex128 *)job->image)[image] += ((const complex128 *)job->columns)[column];
-      else
-        ((double *)job->image)[image] += ((const double *)job->columns)[column];
-    })
-  }
+  RowBody *add_row = job->dtype == DTYPE_FLOAT32   ? add_row_float
+                     : job->dtype == DTYPE_FLOAT64 ? add_row_double
+                                                   : add_row_complex128;
+  for_each_row(job, begin, end, add_row);
 }
 
 static Status im2col_blocks(const Call *c, Blocks *b) {
@@ -134,10 +155,9 @@ static Status kernel_im2col(Call *c) {
   Tensor *out = call_out(c, 0), *self;
   Blocks b;
   TRY(im2col_blocks(c, &b));
-  tensor_fill_zero(out);
   if (out->numel == 0) return OK;
   TRY(tensor_contiguous(call_tensor(c, 0), &self));
-  Job job = {&b, tensor_data(self), tensor_data(out), (int64_t)dtype_size((DType)out->dtype), false};
+  Job job = {&b, tensor_data(self), tensor_data(out), (DType)out->dtype};
   parallel_for(c->exec->threads, b.batch * b.channels, 1, to_columns, &job);
   tensor_release(self);
   return OK;
@@ -193,18 +213,22 @@ static Status kernel_col2im(Call *c) {
   Tensor *out = call_out(c, 0), *wide = NULL, *columns = NULL, *sums = NULL;
   Blocks b;
   TRY(col2im_blocks(c, &b));
-  bool complex = dtype_is_complex((DType)out->dtype);
-  DType dtype = complex ? DTYPE_COMPLEX128 : DTYPE_FLOAT64;
-  Status status = tensor_empty(dtype, out->ndim, out->sizes, &sums);
-  if (status != OK) return status;
+  DType dtype = (DType)out->dtype;
+  if (dtype != DTYPE_FLOAT32) dtype = dtype_is_complex(dtype) ? DTYPE_COMPLEX128 : DTYPE_FLOAT64;
+  bool direct = dtype == out->dtype && out->contiguous && call_tensor(c, 0)->storage != out->storage;
+  Status status = OK;
+  if (direct)
+    sums = tensor_retain(out);
+  else
+    TRY(tensor_empty(dtype, out->ndim, out->sizes, &sums));
   tensor_fill_zero(sums);
   TRY_GOTO(tensor_to_dtype(call_tensor(c, 0), dtype, &wide), done);
   TRY_GOTO(tensor_contiguous(wide, &columns), done);
   if (out->numel) {
-    Job job = {&b, tensor_data(sums), tensor_data(columns), (int64_t)dtype_size(dtype), complex};
+    Job job = {&b, tensor_data(sums), tensor_data(columns), dtype};
     parallel_for(c->exec->threads, b.batch * b.channels, 1, to_images, &job);
   }
-  TRY_GOTO(tensor_copy(out, sums, c->exec->threads), done);
+  if (!direct) status = tensor_copy(out, sums, c->exec->threads);
 done:
   tensor_release(wide);
   tensor_release(columns);
