@@ -36,6 +36,20 @@ static const char program[] =
     "                differs('trilinear', a, b, True):\n"
     "            return '{}'.format(sizes)\n"
     "    return ''\n"
+    "def smoothed() -> str:\n"
+    "    for sizes in [[1, 1, 4, 3], [5, 6, 5, 6], [5, 6, 10, 12], [40, 33, 3, 4], [33, 8, 5, 19], [9, 1, 2, 1]]:\n"
+    "        x = torch.randn([2, 3] + sizes[:2])\n"
+    "        for mode in ['bilinear', 'bicubic']:\n"
+    "            for aligned in [False, True]:\n"
+    "                for y in [x, x.contiguous(memory_format=torch.channels_last)]:\n"
+    "                    a = torch.nn.functional.interpolate(y, size=sizes[2:], mode=mode, align_corners=aligned,\n"
+    "                                                        antialias=True)\n"
+    "                    b = torch.nn.functional.interpolate(y.double(), size=sizes[2:], mode=mode,\n"
+    "                                                        align_corners=aligned, antialias=True)\n"
+    "                    if a.dtype != torch.float32 or a.stride() != b.stride() or float((a - b).abs().max()) > "
+    "2e-5:\n"
+    "                        return '{} {} {}'.format(sizes, mode, aligned)\n"
+    "    return ''\n"
     /* Where a size stays, linear filters give the input, whatever the scale; a weight of 0 still meets its infinity. */
     "def edges() -> str:\n"
     "    x = torch.tensor([[[1.0, 5.0, 2.0]]])\n"
@@ -52,6 +66,7 @@ static void test_floats(void **state) {
     expect_text(program, "one", -1, threads, WICK_GRAD_OFF, "");
     expect_text(program, "two", -1, threads, WICK_GRAD_OFF, "");
     expect_text(program, "three", -1, threads, WICK_GRAD_OFF, "");
+    expect_text(program, "smoothed", -1, threads, WICK_GRAD_OFF, "");
   }
 }
 

@@ -34,6 +34,30 @@ static inline __attribute__((always_inline)) void line(const int64_t width, int6
     y[o] = sum;
   }
 }
+/* Of many taps side by side: four sums, as wide as a vector. */
+typedef float Four __attribute__((vector_size(16), aligned(4), may_alias));
+static float sum_of_products(const float *w, const float *x, int64_t n) {
+  Four sums = {0};
+  int64_t k = 0;
+  for (; k + 4 <= n; k += 4) sums += *(const Four *)(w + k) * *(const Four *)(x + k);
+  float sum = (sums[0] + sums[2]) + (sums[1] + sums[3]);
+  for (; k < n; k++) sum += w[k] * x[k];
+  return sum;
+}
+static void many_along_last(const ResampleTaps *t, const float *x, float *y) {
+  for (int64_t o = 0; o < t->out; o++)
+    y[o] = sum_of_products(t->single + o * t->width, x + t->index[o * t->width], t->used[o]);
+}
+static void many_along_other(const ResampleTaps *t, int64_t behind, const float *x, float *restrict y) {
+  for (int64_t o = 0; o < t->out; o++, y += behind) {
+    memset(y, 0, (size_t)behind * sizeof *y);
+    for (int64_t k = 0; k < t->used[o]; k++) {
+      const float w = t->single[o * t->width + k], *restrict row = x + t->index[o * t->width + k] * behind;
+      for (int64_t e = 0; e < behind; e++) y[e] += w * row[e];
+    }
+  }
+}
+
 static void along_last(const ResampleTaps *t, const float *x, float *y) {
   if (t->width == 1)
     for (int64_t o = 0; o < t->out; o++) y[o] = x[t->index[o]];
@@ -63,9 +87,13 @@ static void along_other(const ResampleTaps *t, int64_t behind, const float *x, f
 }
 
 void resample_float(const ResampleTaps *taps, int64_t before, int64_t behind, const float *from, float *to) {
-  assert(!taps->rounds && !taps->has_unused && (taps->width == 1 || taps->width == 2 || taps->width == 4));
+  assert(!taps->rounds && (taps->used || taps->width == 1 || taps->width == 2 || taps->width == 4));
   for (int64_t b = 0; b < before; b++, from += taps->in * behind, to += taps->out * behind) {
-    if (behind == 1)
+    if (taps->used && behind == 1)
+      many_along_last(taps, from, to);
+    else if (taps->used)
+      many_along_other(taps, behind, from, to);
+    else if (behind == 1)
       along_last(taps, from, to);
     else
       along_other(taps, behind, from, to);

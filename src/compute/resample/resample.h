@@ -11,6 +11,7 @@ typedef struct ResampleTaps {
   int64_t *index;         /* out * width */
   double *weight;
   float *single;   /* the same, for resample_float */
+  int64_t *used;   /* of each output the taps before the unused, side by side; NULL: all, anywhere */
   bool rounds;     /* products and sums are rounded to bfloat16 */
   bool has_unused; /* weights of 0 are of no tap: what stands there is not looked at */
 } ResampleTaps;
@@ -22,5 +23,5 @@ static inline double round_if(bool rounds, double x) {
 /* One dimension of a plane seen as (before, size, behind). transposed: from outputs to inputs, for gradients. */
 void resample_double(const ResampleTaps *taps, bool transposed, int64_t before, int64_t behind, const double *from,
                      double *to);
-/* From inputs to outputs in float32, without `rounds`. */
+/* From inputs to outputs in float32, without `rounds`; without `used` of one, two or four taps. */
 void resample_float(const ResampleTaps *taps, int64_t before, int64_t behind, const float *from, float *to);

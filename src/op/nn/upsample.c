@@ -120,8 +120,9 @@ static void taps_antialias(const Resample *r, int d, ResampleTaps *t) {
     int64_t first = whole_part(centre - support + 0.5, t->in), last = whole_part(centre + support + 0.5, t->in);
     if (first < 0) first = 0;
     if (last > t->in) last = t->in;
+    t->used[o] = last <= first ? 0 : last - first < t->width ? last - first : t->width;
     for (int64_t k = 0; k < t->width; k++) {
-      bool inside = k < last - first;
+      bool inside = k < t->used[o];
       index[k] = inside ? first + k : 0;
       weight[k] = inside ? filter_at(r->filter, ((double)(first + k) - centre + 0.5) * inverse) : 0;
       total += weight[k];
@@ -149,7 +150,8 @@ static Status taps_new(const Resample *r, int d, ResampleTaps *t) {
   t->index = mem_calloc((size_t)cells + 1, sizeof *t->index);
   t->weight = mem_calloc((size_t)cells + 1, sizeof *t->weight);
   t->single = mem_alloc(((size_t)cells + 1) * sizeof *t->single);
-  if (!t->index || !t->weight || !t->single) return status_out_of_memory();
+  if (r->antialias) t->used = mem_calloc((size_t)t->out + 1, sizeof *t->used);
+  if (!t->index || !t->weight || !t->single || (r->antialias && !t->used)) return status_out_of_memory();
   if (r->antialias)
     taps_antialias(r, d, t);
   else
@@ -194,9 +196,9 @@ static void resample_planes(void *argument, int64_t begin, int64_t end) {
   mem_free(buffers);
 }
 
-/* float32 without antialiasing, from the input's memory to the output's. */
+/* float32, from the input's memory to the output's. */
 static bool is_by_floats(const Resample *r) {
-  return r->from->dtype == DTYPE_FLOAT32 && !r->transposed && !r->antialias;
+  return r->from->dtype == DTYPE_FLOAT32 && !r->transposed;
 }
 static void resample_float_planes(void *argument, int64_t begin, int64_t end) {
   Resample *r = argument;
@@ -378,6 +380,7 @@ done:
     mem_free(r.taps[d].index);
     mem_free(r.taps[d].weight);
     mem_free(r.taps[d].single);
+    mem_free(r.taps[d].used);
   }
   tensor_release(dense);
   tensor_release(stand_in);
