@@ -38,6 +38,15 @@ static void sift_down(Ranked *heap, int64_t hole, int64_t count, Ranked item) {
   sift_up(heap, hole, top, item);
 }
 
+void sort_heap_make(Ranked *heap, int64_t count) {
+  for (int64_t parent = (count - 2) / 2; count > 1 && parent >= 0; parent--)
+    sift_down(heap, parent, count, heap[parent]);
+}
+
+void sort_heap_replace(Ranked *heap, int64_t count, Ranked item) {
+  sift_down(heap, 0, count, item);
+}
+
 /* The heap's greatest goes to `to`; what was there comes into the heap. */
 static void exchange_greatest(Ranked *heap, int64_t count, Ranked *to) {
   Ranked item = *to;
@@ -47,17 +56,20 @@ static void exchange_greatest(Ranked *heap, int64_t count, Ranked *to) {
 
 /* The first `middle` items become a heap of the smallest. */
 static void select_by_heap(Ranked *items, int64_t middle, int64_t count) {
-  for (int64_t parent = (middle - 2) / 2; middle > 1 && parent >= 0; parent--)
-    sift_down(items, parent, middle, items[parent]);
+  sort_heap_make(items, middle);
   for (int64_t i = middle; i < count; i++)
     if (items[i].key < items[0].key) exchange_greatest(items, middle, &items[i]);
+}
+
+void sort_heap_end(Ranked *heap, int64_t count) {
+  for (int64_t end = count - 1; end > 0; end--) exchange_greatest(heap, end, &heap[end]);
 }
 
 void sort_partial(Ranked *items, int64_t middle, int64_t count) {
   assert(middle <= count);
   if (middle <= 0) return;
   select_by_heap(items, middle, count);
-  for (int64_t end = middle - 1; end > 0; end--) exchange_greatest(items, end, &items[end]);
+  sort_heap_end(items, middle);
 }
 
 /* ---- quicksort ---- */

@@ -3,32 +3,53 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/parallel.h"
 #include "call/operator.h"
-#include "tensor/iterate.h"
+#include "compute/sort/sort.h"
 
 /* ---- searchsorted: the place of each value in a sorted line ---- */
 typedef struct Search {
-  const double *edges;
-  const int64_t *order; /* of a sorter, or NULL */
-  int64_t length;
+  SortEdges edges; /* the first line of them */
+  int64_t line;    /* values that are looked up in the same */
   bool right;
+  DType dtype;
+  const char *values;
+  int64_t *places;
 } Search;
 
-static int64_t search(const Search *s, double value) {
-  assert(s->length >= 0);
-  int64_t low = 0, high = s->length;
-  while (low < high) {
-    int64_t middle = low + (high - low) / 2;
-    double edge = s->edges[s->order ? s->order[middle] : middle];
-    /* NaN sorts behind everything */
-    bool go_right =
-        s->right ? !(value < edge) && !(isnan(edge) && !isnan(value)) : edge < value || (isnan(value) && !isnan(edge));
-    if (go_right)
-      low = middle + 1;
-    else
-      high = middle;
+static void search_values(void *argument, int64_t begin, int64_t end) {
+  const Search *s = argument;
+  assert(s->line > 0);
+  int64_t keys[SORT_CHUNK], item = (int64_t)dtype_size(s->dtype);
+  for (int64_t i = begin; i < end;) {
+    int64_t row = i / s->line, left = (row + 1) * s->line < end ? (row + 1) * s->line - i : end - i,
+            count = left < SORT_CHUNK ? left : SORT_CHUNK;
+    SortEdges edges = s->edges;
+    edges.keys += row * edges.length;
+    if (edges.order) edges.order += row * edges.length;
+    sort_keys(s->dtype, s->values + i * item, item, count, keys);
+    sort_search(&edges, count, keys, s->right, s->places + i);
+    i += count;
   }
-  return low;
+}
+
+/* The elements of a contiguous tensor as keys. */
+static Status keys_of(const Tensor *t, Tensor **out) {
+  TRY(tensor_empty(DTYPE_INT64, 1, &t->numel, out));
+  int64_t item = (int64_t)dtype_size((DType)t->dtype), *keys = tensor_data(*out);
+  const char *data = tensor_data(t);
+  for (int64_t i = 0; i < t->numel; i += SORT_CHUNK)
+    sort_keys((DType)t->dtype, data + i * item, item, t->numel - i < SORT_CHUNK ? t->numel - i : SORT_CHUNK, keys + i);
+  return OK;
+}
+
+/* A contiguous tensor in `dtype`. */
+static Status dense_in(const Tensor *t, DType dtype, Tensor **out) {
+  Tensor *converted;
+  TRY(tensor_to_dtype(t, dtype, &converted));
+  Status status = tensor_contiguous(converted, out);
+  tensor_release(converted);
+  return status;
 }
 
 static bool flag(const Call *call, const char *name) {
@@ -39,7 +60,7 @@ static bool flag(const Call *call, const char *name) {
 /* edges: (..., n), values: (..., m) of the same leading sizes, or edges of one dimension for any values. */
 static Status search_lines(Call *call, const Tensor *edges, const Tensor *values, const Tensor *sorter, bool right,
                            Tensor *out) {
-  Tensor *wide = NULL, *from = NULL, *order = NULL, *asked = NULL, *asked_wide = NULL, *places = NULL;
+  Tensor *from = NULL, *keys = NULL, *order = NULL, *asked = NULL, *places = NULL;
   Status status;
   bool shared = edges->ndim == 1;
   if (edges->ndim == 0)
@@ -58,32 +79,36 @@ static Status search_lines(Call *call, const Tensor *edges, const Tensor *values
   if (sorter && sorter->dtype != DTYPE_INT64)
     return status_new(ERROR_RUNTIME, "torch.searchsorted(): sorter must be a tensor of long dtype but got dtype %s",
                       dtype_scalar_name((DType)sorter->dtype));
-  TRY_GOTO(tensor_to_dtype(edges, DTYPE_FLOAT64, &wide), done);
-  TRY_GOTO(tensor_contiguous(wide, &from), done);
+  DType dtype = (DType)edges->dtype; /* they are compared in */
+  if (edges->dtype != values->dtype)
+    dtype = dtype_is_floating(dtype) || dtype_is_floating((DType)values->dtype) ? DTYPE_FLOAT64 : DTYPE_INT64;
+  TRY_GOTO(dense_in(edges, dtype, &from), done);
+  TRY_GOTO(keys_of(from, &keys), done);
+  TRY_GOTO(dense_in(values, dtype, &asked), done);
   if (sorter) TRY_GOTO(tensor_contiguous(sorter, &order), done);
-  TRY_GOTO(tensor_to_dtype(values, DTYPE_FLOAT64, &asked_wide), done);
-  TRY_GOTO(tensor_contiguous(asked_wide, &asked), done);
   TRY_GOTO(tensor_empty(DTYPE_INT64, values->ndim, values->sizes, &places), done);
-  int64_t length = edges->sizes[edges->ndim - 1], line = shared ? asked->numel : values->sizes[values->ndim - 1];
+  int64_t length = edges->sizes[edges->ndim - 1];
   for (int64_t i = 0; order && i < order->numel; i++)
     if (((int64_t *)tensor_data(order))[i] < 0 || ((int64_t *)tensor_data(order))[i] >= length) {
       status = status_new(ERROR_RUNTIME, "torch.searchsorted(): sorter index out of range");
       goto done;
     }
-  int64_t done = 0;
-  for (int64_t i = 0; i < asked->numel && !work_is_over_after(&done, 8); i++) {
-    int64_t row = shared ? 0 : i / line;
-    Search s = {(double *)tensor_data(from) + row * length, order ? (int64_t *)tensor_data(order) + row * length : NULL,
-                length, right};
-    ((int64_t *)tensor_data(places))[i] = search(&s, ((double *)tensor_data(asked))[i]);
-  }
+  bool sorted = !order;
+  for (int64_t i = 0; i < keys->numel && sorted; i += length)
+    sorted = sort_is_sorted((int64_t *)tensor_data(keys) + i, length);
+  Search s = {.edges = {tensor_data(keys), order ? tensor_data(order) : NULL, length, sorted},
+              .line = shared ? asked->numel : values->sizes[values->ndim - 1],
+              .right = right,
+              .dtype = dtype,
+              .values = tensor_data(asked),
+              .places = tensor_data(places)};
+  parallel_for(call->exec->threads, asked->numel, 1000, search_values, &s);
   status = tensor_copy(out, places, call->exec->threads);
 done:
-  tensor_release(wide);
   tensor_release(from);
+  tensor_release(keys);
   tensor_release(order);
   tensor_release(asked);
-  tensor_release(asked_wide);
   tensor_release(places);
   return status;
 }
@@ -197,43 +222,74 @@ static Status sort_rows(const Table *t, int64_t *order, int64_t *spare) {
   return OK;
 }
 
+/* What the rows are: in order, where each group of equal ones begins in it, and the group of each row (NULL where
+ * nobody asks). */
+typedef struct Groups {
+  int64_t *order, *firsts, *number, found;
+} Groups;
+
+static Status group_rows(const Table *t, bool sort, Groups *out) {
+  for (int64_t i = 0; i < t->rows; i++) out->order[i] = i;
+  if (sort) TRY(sort_rows(t, out->order, out->number));
+  int64_t looked = 0;
+  for (int64_t i = 0; i < t->rows; i++) {
+    if (work_is_over_after(&looked, 4 + t->width)) return work_status();
+    if (i == 0 || compare_rows(t, out->order[i - 1], out->order[i]) != 0 || has_nan(t, out->order[i]))
+      out->firsts[out->found++] = i;
+    out->number[out->order[i]] = out->found - 1;
+  }
+  return OK;
+}
+
+/* The same of single values, by their keys. */
+static Status group_values(const Table *t, bool sort, Groups *out) {
+  SortLine line;
+  assert(t->width == 1);
+  TRY(sort_line_new(t->rows, &line));
+  sort_line_load(&line, t->dtype, t->data, (int64_t)t->item, false);
+  if (sort) sort_stable(&line);
+  bool floating = dtype_is_floating(t->dtype);
+  int64_t found = 0;
+  for (int64_t i = 0; i < t->rows; i++) {
+    Ranked item = line.items[i];
+    bool is_nan = floating && item.key == SORT_KEY_NAN; /* equals nothing */
+    if (i == 0 || item.key != line.items[i - 1].key || is_nan) {
+      out->order[i] = item.position; /* of the others nobody asks */
+      out->firsts[found++] = i;
+    }
+    if (out->number) out->number[item.position] = found - 1;
+  }
+  out->found = found;
+  sort_line_dispose(&line);
+  return work_status();
+}
+
 /* Sets outputs (values, inverse, counts); those not asked for are empty. */
 static Status unique_rows(Call *call, const Tensor *table, bool sort, bool want_inverse, bool want_counts, int ndim,
                           const int64_t *inverse_sizes) {
-  Tensor *dense, *values = NULL, *inverse = NULL, *counts = NULL;
-  int64_t *order = NULL, *firsts = NULL, *number = NULL, none = 0;
+  Tensor *dense, *values = NULL, *inverse = NULL, *counts = NULL, *scratch = NULL;
+  int64_t none = 0;
+  Groups groups = {0};
   Status status;
   TRY(tensor_contiguous(table, &dense));
   Table t = {tensor_data(dense), (DType)table->dtype, table->sizes[0], table->sizes[1],
              dtype_size((DType)table->dtype)};
-  size_t n = (size_t)t.rows + 1;
-  order = mem_calloc(n, sizeof *order);
-  firsts = mem_calloc(n, sizeof *firsts);
-  number = mem_calloc(n, sizeof *number);
-  if (!order || !firsts || !number) {
-    status = status_out_of_memory();
-    goto done;
-  }
-  for (int64_t i = 0; i < t.rows; i++) order[i] = i;
-  if (sort) TRY_GOTO(sort_rows(&t, order, number), done);
-  int64_t found = 0, looked = 0;
-  for (int64_t i = 0; i < t.rows; i++) {
-    if (work_is_over_after(&looked, 4 + t.width)) {
-      status = work_status();
-      goto done;
-    }
-    if (i == 0 || compare_rows(&t, order[i - 1], order[i]) != 0 || has_nan(&t, order[i])) firsts[found++] = i;
-    number[order[i]] = found - 1;
-  }
+  bool single = t.width == 1 && !dtype_is_complex(t.dtype);
+  TRY_GOTO(tensor_empty(DTYPE_INT64, 2, (const int64_t[]){3, t.rows + 1}, &scratch), done);
+  groups.order = tensor_data(scratch);
+  groups.firsts = groups.order + t.rows + 1;
+  groups.number = single && !want_inverse ? NULL : groups.firsts + t.rows + 1;
+  TRY_GOTO((single ? group_values : group_rows)(&t, sort, &groups), done);
+  int64_t found = groups.found, *order = groups.order, *firsts = groups.firsts;
   firsts[found] = t.rows;
   TRY_GOTO(tensor_empty(t.dtype, 2, (const int64_t[]){found, t.width}, &values), done);
+  size_t row = (size_t)t.width * t.item;
   for (int64_t i = 0; i < found; i++)
-    memcpy((char *)tensor_data(values) + i * t.width * (int64_t)t.item,
-           t.data + order[firsts[i]] * t.width * (int64_t)t.item, (size_t)t.width * t.item);
+    memcpy((char *)tensor_data(values) + (size_t)i * row, t.data + (size_t)order[firsts[i]] * row, row);
   TRY_GOTO(want_inverse ? tensor_empty(DTYPE_INT64, ndim, inverse_sizes, &inverse)
                         : tensor_empty(DTYPE_INT64, 1, &none, &inverse),
            done);
-  if (want_inverse) memcpy(tensor_data(inverse), number, (size_t)t.rows * sizeof *number);
+  if (want_inverse) memcpy(tensor_data(inverse), groups.number, (size_t)t.rows * sizeof *groups.number);
   TRY_GOTO(tensor_empty(DTYPE_INT64, 1, want_counts ? &found : &none, &counts), done);
   for (int64_t i = 0; want_counts && i < found; i++) ((int64_t *)tensor_data(counts))[i] = firsts[i + 1] - firsts[i];
   call_set_tensor(call, 0, tensor_retain(values));
@@ -244,9 +300,7 @@ done:
   tensor_release(values);
   tensor_release(inverse);
   tensor_release(counts);
-  mem_free(order);
-  mem_free(firsts);
-  mem_free(number);
+  tensor_release(scratch);
   return status;
 }
 
@@ -319,37 +373,36 @@ static Status kernel_bincount(Call *call) {
     return status_new(ERROR_RUNTIME, "bincount only supports 1-d non-negative integral inputs.");
   if (weights && (weights->ndim != 1 || weights->numel != self->numel))
     return status_new(ERROR_RUNTIME, "weights should be 1-d and have the same length as input");
-  Tensor *wide = NULL, *at = NULL, *scale_wide = NULL, *scale = NULL, *sums = NULL, *out = NULL;
+  Tensor *at = NULL, *scale = NULL, *sums = NULL, *out = NULL;
   Status status;
-  TRY_GOTO(tensor_to_dtype(self, DTYPE_INT64, &wide), done);
-  TRY_GOTO(tensor_contiguous(wide, &at), done);
+  TRY_GOTO(dense_in(self, DTYPE_INT64, &at), done);
   const int64_t *index = tensor_data(at);
+  int64_t least_index = 0, greatest = -1;
   for (int64_t i = 0; i < at->numel; i++) {
-    if (index[i] < 0 || index[i] == INT64_MAX) {
-      status = status_new(ERROR_RUNTIME, "bincount only supports 1-d non-negative integral inputs.");
-      goto done;
-    }
-    if (index[i] >= length) length = index[i] + 1;
+    least_index = index[i] < least_index ? index[i] : least_index;
+    greatest = index[i] > greatest ? index[i] : greatest;
   }
+  if (least_index < 0 || greatest == INT64_MAX) {
+    status = status_new(ERROR_RUNTIME, "bincount only supports 1-d non-negative integral inputs.");
+    goto done;
+  }
+  if (greatest >= length) length = greatest + 1;
   DType dtype = !weights ? DTYPE_INT64 : weights->dtype == DTYPE_FLOAT32 ? DTYPE_FLOAT32 : DTYPE_FLOAT64;
-  if (weights) {
-    TRY_GOTO(tensor_to_dtype(weights, DTYPE_FLOAT64, &scale_wide), done);
-    TRY_GOTO(tensor_contiguous(scale_wide, &scale), done);
-  }
+  if (weights) TRY_GOTO(dense_in(weights, DTYPE_FLOAT64, &scale), done);
   TRY_GOTO(tensor_empty(weights ? DTYPE_FLOAT64 : DTYPE_INT64, 1, &length, &sums), done);
   tensor_fill_zero(sums);
-  for (int64_t i = 0; i < at->numel; i++) {
-    if (weights)
-      ((double *)tensor_data(sums))[index[i]] += ((double *)tensor_data(scale))[i];
-    else
-      ((int64_t *)tensor_data(sums))[index[i]]++;
+  if (weights) {
+    const double *weight = tensor_data(scale);
+    double *sum = tensor_data(sums);
+    for (int64_t i = 0; i < at->numel; i++) sum[index[i]] += weight[i];
+  } else {
+    int64_t *count = tensor_data(sums);
+    for (int64_t i = 0; i < at->numel; i++) count[index[i]]++;
   }
   TRY_GOTO(tensor_to_dtype(sums, dtype, &out), done);
   call_set_tensor(call, 0, out);
 done:
-  tensor_release(wide);
   tensor_release(at);
-  tensor_release(scale_wide);
   tensor_release(scale);
   tensor_release(sums);
   return status;

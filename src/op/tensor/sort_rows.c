@@ -10,6 +10,7 @@ typedef void SelectInLine(const Selection *s, SortLine *line);
 struct Selection {
   const Exec *exec;
   SelectInLine *select;
+  bool few; /* the first `count` without select: by a heap, as PyTorch does where it is one in 64 or less */
   DType dtype;
   int64_t length, count; /* values in and out of a line */
   int64_t k;
@@ -27,8 +28,12 @@ static void select_line(void *argument, char *const *data, const int64_t *stride
     s->failed = true;
     return;
   }
-  sort_line_load(&line, s->dtype, data[2], strides[2], s->descending);
-  s->select(s, &line);
+  if (s->few) {
+    sort_line_load_least(&line, s->count, s->dtype, data[2], strides[2], s->descending);
+  } else {
+    sort_line_load(&line, s->dtype, data[2], strides[2], s->descending);
+    s->select(s, &line);
+  }
   size_t bytes = dtype_size(s->dtype);
   for (int64_t i = 0; i < s->count; i++) {
     int64_t position = line.items[i].position;
@@ -78,15 +83,9 @@ static void select_sorted(const Selection *s, SortLine *line) {
     sort_unstable(line->items, line->length);
 }
 
-/* The k first, by a heap when they are few. */
 static void select_top(const Selection *s, SortLine *line) {
-  enum { FEW = 64 }; /* one in so many */
   int64_t k = s->count;
   if (k == 0) return;
-  if (k * FEW <= line->length) {
-    sort_partial(line->items, k, line->length);
-    return;
-  }
   if (k < line->length || !s->sorted) sort_select(line->items, k - 1, line->length);
   if (s->sorted) sort_unstable(line->items, k - 1);
 }
@@ -123,28 +122,20 @@ static void select_kth(const Selection *s, SortLine *line) {
   line->items[0] = line->items[s->k];
 }
 
-/* The lower median; the first NaN where one is and counts. Of equal values that in its place when they stay in order:
- * chosen by position among them. */
+/* The lower median, of equal ones that which a stable sort would put there; the first NaN where one is and counts. */
 static void select_median(const Selection *s, SortLine *line) {
   Ranked *items = line->items;
-  int64_t numbers = 0, less = 0, equal = 0;
+  int64_t numbers = line->length, below = 0, equal = 0;
+  for (int64_t i = 0; i < line->length && dtype_is_floating(s->dtype); i++) numbers -= items[i].key == SORT_KEY_NAN;
+  int64_t at = numbers < line->length && !s->ignore_nan ? numbers : numbers > 0 ? (numbers - 1) / 2 : 0;
+  sort_select(items, at, line->length);
+  int64_t key = items[at].key;
   for (int64_t i = 0; i < line->length; i++) {
-    bool is_nan = dtype_is_floating(s->dtype) && items[i].key == SORT_KEY_NAN;
-    if (is_nan && !s->ignore_nan) {
-      items[0] = items[i];
-      return;
-    }
-    numbers += !is_nan;
+    below += items[i].key < key;
+    if (items[i].key == key) line->spare[equal++] = (Ranked){items[i].position, items[i].position};
   }
-  int64_t rank = numbers > 0 ? (numbers - 1) / 2 : 0;
-  sort_select(items, rank, line->length);
-  for (int64_t i = 0, key = items[rank].key; i < line->length; i++) {
-    less += items[i].key < key;
-    if (items[i].key == key) swap_items(&items[equal++], &items[i]);
-  }
-  for (int64_t i = 0; i < equal; i++) items[i].key = items[i].position;
-  sort_select(items, rank - less, equal);
-  items[0] = items[rank - less];
+  sort_select(line->spare, at - below, equal);
+  items[0] = line->spare[at - below];
 }
 
 /* The most frequent value, the smallest of those equally frequent; the position of the last one of its run. */
@@ -243,6 +234,7 @@ static Status kernel_topk(Call *call) {
                  .count = call_int(call, 1),
                  .descending = call_bool(call, 3),
                  .sorted = call_bool(call, 4)};
+  s.few = s.count > 0 && s.count <= s.length / 64;
   return run_selection(call, &s, dim);
 }
 
