@@ -5,6 +5,9 @@
 
 #include <assert.h>
 
+#include "base/processor.h"
+#include "tensor/half.h"
+
 enum { BLOCK = 256 };
 typedef enum Kind { KIND_INT, KIND_REAL, KIND_COMPLEX } Kind;
 typedef union Values {
@@ -100,8 +103,6 @@ static const struct {
 #define FAST_PAIRS(X)                                                    \
   X(FLOAT32, float, FLOAT64, double, (float)x)                           \
   X(FLOAT64, double, FLOAT32, float, x)                                  \
-  X(FLOAT32, float, FLOAT16, uint16_t, half_to_float(x))                 \
-  X(FLOAT16, uint16_t, FLOAT32, float, half_from_float(x))               \
   X(FLOAT32, float, BFLOAT16, uint16_t, bfloat16_to_float(x))            \
   X(BFLOAT16, uint16_t, FLOAT32, float, bfloat16_from_float(x))          \
   X(FLOAT32, float, INT64, int64_t, (float)x)                            \
@@ -128,6 +129,12 @@ static const struct {
   }
 FAST_PAIRS(X)
 #undef X
+static void FLOAT32_from_FLOAT16(void *restrict to, const void *restrict from, int64_t n) {
+  (*PROCESSOR_FORM(floats_from_halves))(n, to, from);
+}
+static void FLOAT16_from_FLOAT32(void *restrict to, const void *restrict from, int64_t n) {
+  (*PROCESSOR_FORM(halves_from_floats))(n, to, from);
+}
 
 static const struct {
   uint8_t to, from;
@@ -137,6 +144,8 @@ static const struct {
   {DTYPE_##to_name, DTYPE_##from_name, to_name##_from_##from_name},
     FAST_PAIRS(X)
 #undef X
+        {DTYPE_FLOAT32, DTYPE_FLOAT16, FLOAT32_from_FLOAT16},
+    {DTYPE_FLOAT16, DTYPE_FLOAT32, FLOAT16_from_FLOAT32},
 };
 
 static void copy_same(size_t item, char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t n) {

@@ -2,6 +2,7 @@
  *
  *   tensor/tensor.h   Tensor, a strided view of a counted Storage (this file)
  *   tensor/dtype.h    dtypes
+ *   tensor/half.h     half precision by the line
  *   tensor/device_class.h  the memory of kinds of devices
  *   tensor/device_map.h  what stands for devices that are not there
  *   tensor/quantizer.h  how integers stand for numbers

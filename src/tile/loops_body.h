@@ -1,6 +1,7 @@
 /* The loops that compilers vectorize, for all real types: included by loops_portable.c and by a file for each
- * instruction set with TILE_LOOPS (the table's name), FUSED, and HALF_LOOPS (the loops load_half and store_half)
- * defined. */
+ * instruction set with TILE_LOOPS (the table's name), FORM (what this instruction set's form of a function is called)
+ * and FUSED defined. */
+#include "tensor/half.h"
 #include "tile/loops_float32_body.h"
 
 /* clang-format off */
@@ -99,7 +100,14 @@ NARROW(uint8, uint8_t)
 NARROW(int8, int8_t)
 NARROW(int16, int16_t)
 NARROW(int32, int32_t)
-HALF_LOOPS
+static void load_half(int64_t n, void *to_block, const void *a_block, const void *b_block, const void *c_block) {
+  (void)b_block, (void)c_block;
+  FORM(floats_from_halves)(n, to_block, a_block);
+}
+static void store_half(int64_t n, void *to_block, const void *a_block, const void *b_block, const void *c_block) {
+  (void)b_block, (void)c_block;
+  FORM(halves_from_floats)(n, to_block, a_block);
+}
 UNARY(load_bfloat16, uint16_t, float, as_float((int32_t)((uint32_t)x << 16)))
 static inline uint16_t to_bfloat16(float x) {
   uint32_t bits = (uint32_t)as_int(x);
