@@ -59,12 +59,12 @@ TileLoop *tile_store_loop(TileType from, DType to) {
 
 /* Python's remainder: the divisor's sign. */
 #define MOD_FUNCTION(name, T, S)                     \
-  static T name(T x, T y) {                          \
+  T name(T x, T y) {                                 \
     T r = fmod##S(x, y);                             \
     return r != 0 && (r < 0) != (y < 0) ? r + y : r; \
   }
-MOD_FUNCTION(mod_f32, float, f)
-MOD_FUNCTION(mod_f64, double, )
+MOD_FUNCTION(tile_mod_f32, float, f)
+static MOD_FUNCTION(mod_f64, double, )
 /* Python's floor division: exact where x / y would round up to the next integer. */
 #define FLOORDIV_FUNCTION(name, T, S)              \
   static T name(T x, T y) {                        \
@@ -75,11 +75,10 @@ MOD_FUNCTION(mod_f64, double, )
     T whole = floor##S(q);                         \
     return q - whole > (T)0.5 ? whole + 1 : whole; \
   }
-FLOORDIV_FUNCTION(floordiv_f32, float, f)
-FLOORDIV_FUNCTION(floordiv_f64, double, )
+    FLOORDIV_FUNCTION(floordiv_f32, float, f) FLOORDIV_FUNCTION(floordiv_f64, double, )
 
-/* Division by zero is found by the interpreter before; -1 is apart because INT64_MIN / -1 overflows. */
-static int64_t truncdiv_i64(int64_t x, int64_t y) {
+    /* Division by zero is found by the interpreter before; -1 is apart because INT64_MIN / -1 overflows. */
+    static int64_t truncdiv_i64(int64_t x, int64_t y) {
   return y == 0 ? 0 : y == -1 ? (int64_t)(0 - (uint64_t)x) : x / y;
 }
 static int64_t fmod_i64(int64_t x, int64_t y) {
@@ -116,13 +115,12 @@ static double gelu_f64(double x) {
 }
 
 /* clang-format off */
-#define SAME_NAME_UNARY(X) X(TAN, tan) X(ASIN, asin) X(ACOS, acos) X(ATAN, atan) X(SINH, sinh) X(COSH, cosh) \
-  X(ASINH, asinh) \
-  X(ACOSH, acosh) X(ATANH, atanh) X(ERFC, erfc)
+#define SAME_NAME_UNARY(X) X(ASIN, asin) X(ACOS, acos) X(SINH, sinh) X(COSH, cosh) X(ASINH, asinh) X(ACOSH, acosh) X(ATANH, atanh) X(ERFC, erfc)
 #define DOUBLE_ONLY_UNARY(X) X(EXP, exp) X(EXPM1, expm1) X(EXP2, exp2) X(LOG, log) X(LOG1P, log1p) X(LOG2, log2) \
   X(LOG10, log10) \
-  X(SIN, sin) X(COS, cos) X(TANH, tanh) X(ERF, erf)
-#define SAME_NAME_BINARY(X) X(FMOD, fmod) X(ATAN2, atan2) X(HYPOT, hypot) X(NEXTAFTER, nextafter)
+  X(SIN, sin) X(COS, cos) X(TAN, tan) X(ATAN, atan) X(TANH, tanh) X(ERF, erf)
+#define DOUBLE_ONLY_BINARY(X) X(FMOD, fmod) X(ATAN2, atan2)
+#define SAME_NAME_BINARY(X) X(HYPOT, hypot) X(NEXTAFTER, nextafter)
 #define X(OP, name) UNARY(name##_f32_loop, float, name##f(x)) UNARY(name##_f64_loop, double, name(x))
 SAME_NAME_UNARY(X)
 #undef X
@@ -134,9 +132,11 @@ X(GELU, gelu_f64)
 #define X(OP, name) BINARY(name##_f32_loop, float, name##f(x, y)) BINARY(name##_f64_loop, double, name(x, y))
 SAME_NAME_BINARY(X)
 #undef X
+#define X(OP, name) BINARY(name##_f64_loop, double, name(x, y))
+DOUBLE_ONLY_BINARY(X)
+#undef X
 BINARY(pow_f64_loop, double, pow(x, y))
 BINARY(pow_i64_loop, int64_t, pow_i64(x, y))
-BINARY(mod_f32_loop, float, mod_f32(x, y))
 BINARY(mod_f64_loop, double, mod_f64(x, y))
 BINARY(mod_i64_loop, int64_t, mod_i64(x, y))
 BINARY(fmod_i64_loop, int64_t, fmod_i64(x, y))
@@ -166,10 +166,10 @@ const TileLoopTable tile_loops_libm = {
 #define REALS(OP, name) [KERNEL_##OP] = {[TILE_I64] = name##_i64_loop, [TILE_F32] = name##_f32_loop, \
   [TILE_F64] = name##_f64_loop}
 #define FLOATS(OP, name) [KERNEL_##OP] = {[TILE_F32] = name##_f32_loop, [TILE_F64] = name##_f64_loop}
-  REALS(FMOD, fmod), REALS(MOD, mod), REALS(FLOORDIV, floordiv), REALS(TRUNCDIV, truncdiv),
+#define INTS_AND_DOUBLES(OP, name) [KERNEL_##OP] = {[TILE_I64] = name##_i64_loop, [TILE_F64] = name##_f64_loop}
+  INTS_AND_DOUBLES(FMOD, fmod), INTS_AND_DOUBLES(MOD, mod), INTS_AND_DOUBLES(POW, pow), REALS(FLOORDIV, floordiv), REALS(TRUNCDIV, truncdiv),
   REALS(REAL, same), REALS(CONJ, same), FLOATS(IMAG, zero), FLOATS(ANGLE, angle),
-  FLOATS(ATAN2, atan2), FLOATS(HYPOT, hypot), FLOATS(NEXTAFTER, nextafter),
-  [KERNEL_POW] = {[TILE_I64] = pow_i64_loop, [TILE_F64] = pow_f64_loop},
+  [KERNEL_ATAN2] = {[TILE_F64] = atan2_f64_loop}, FLOATS(HYPOT, hypot), FLOATS(NEXTAFTER, nextafter),
   [KERNEL_SHL] = {[TILE_I64] = shl_i64_loop},
   [KERNEL_SHR] = {[TILE_I64] = shr_i64_loop}
 };

@@ -27,4 +27,6 @@ extern const TileLoops tile_loops_portable, tile_loops_avx2, tile_loops_neon;
 extern const TileLoopTable tile_loops_avx512; /* only the frequent float32 ones */
 /* What stays with libm, and complex numbers: one for all processors. */
 extern const TileLoopTable tile_loops_libm, tile_loops_complex;
+/* Python's remainder, of any two numbers. */
+float tile_mod_f32(float x, float y);
 extern TileLoop *const tile_complex_casts[TILE_TYPE_COUNT][TILE_TYPE_COUNT];

@@ -38,47 +38,46 @@ UNARY(f32_log2_loop, float, float, f32_log2(x))
 UNARY(f32_log10_loop, float, float, f32_log10(x))
 UNARY(f32_log1p_loop, float, float, f32_log1p(x))
 
-/* Chunks are copied first: the result may overwrite the operand,
-  and the rare elements outside the fast range are redone from it. */
-enum { CHUNK = 128 };
-#define TRIG_LOOP(name, fast, slow)                                                            \
+/* Chunks are copied first: the result may overwrite the operand, and the rare elements outside the fast range are redone
+ * from it. They are filled up to whole vectors, so that there is no code for what is left over. `x` and `y` in the
+ * expressions are an element's operands. */
+enum { CHUNK = 128, LANES = 8 };
+#define RARELY_SLOW(name, operands, fast, is_plain, slow)                                      \
   static void name(int64_t n, void *to_block, const void *a_block, const void *b_block, const void *c_block) { \
-    (void)b_block, (void)c_block;                                                              \
+    const void *const blocks[] = {a_block, b_block};                                           \
+    (void)c_block;                                                                             \
     for (int64_t begin = 0; begin < n; begin += CHUNK) {                                       \
       int64_t count = n - begin < CHUNK ? n - begin : CHUNK;                                   \
-      float x[CHUNK], *to = (float *)to_block + begin;                                         \
-      memcpy(x, (const float *)a_block + begin, (size_t)count * sizeof *x);                    \
-      int32_t rare = 0;                                                                        \
-      for (int64_t i = 0; i < count; i++) {                                                    \
-        to[i] = fast(x[i]);                                                                    \
-        rare |= !(fabsf(x[i]) <= TRIG_LIMIT);                                                  \
+      float chunks[operands][CHUNK], result[CHUNK], *to = (float *)to_block + begin;           \
+      int32_t rare[LANES] = {0}, any = 0;                                                      \
+      for (int k = 0; k < operands; k++) {                                                     \
+        memcpy(chunks[k], (const float *)blocks[k] + begin, (size_t)count * sizeof(float));    \
+        for (int64_t i = count; i % LANES; i++) chunks[k][i] = 1.0f;                           \
       }                                                                                        \
-      if (rare)                                                                                \
-        for (int64_t i = 0; i < count; i++)                                                    \
-          if (!(fabsf(x[i]) <= TRIG_LIMIT)) to[i] = slow(x[i]);                                \
+      for (int64_t v = 0; v < count; v += LANES)                                               \
+        for (int i = 0; i < LANES; i++) {                                                      \
+          float x = chunks[0][v + i], y = chunks[operands - 1][v + i];                         \
+          (void)y;                                                                             \
+          result[v + i] = fast;                                                                \
+          rare[i] |= !(is_plain);                                                              \
+        }                                                                                      \
+      memcpy(to, result, (size_t)count * sizeof *to);                                          \
+      for (int i = 0; i < LANES; i++) any |= rare[i];                                          \
+      for (int64_t i = 0; any && i < count; i++) {                                             \
+        float x = chunks[0][i], y = chunks[operands - 1][i];                                   \
+        (void)y;                                                                               \
+        if (!(is_plain)) to[i] = slow;                                                         \
+      }                                                                                        \
     }                                                                                          \
   }
-TRIG_LOOP(f32_sin_loop, f32_sin, sinf)
-TRIG_LOOP(f32_cos_loop, f32_cos, cosf)
-
-static void f32_pow_loop(int64_t n, void *to_block, const void *a_block, const void *b_block, const void *c_block) {
-  (void)c_block;
-  for (int64_t begin = 0; begin < n; begin += CHUNK) {
-    int64_t count = n - begin < CHUNK ? n - begin : CHUNK;
-    float x[CHUNK], y[CHUNK], *to = (float *)to_block + begin;
-    memcpy(x, (const float *)a_block + begin, (size_t)count * sizeof *x);
-    memcpy(y, (const float *)b_block + begin, (size_t)count * sizeof *y);
-    int32_t rare = 0;
-    for (int64_t i = 0; i < count; i++) {
-      int32_t plain = pow_is_plain(x[i], y[i]);
-      to[i] = f32_pow(plain ? x[i] : 1.0f, plain ? y[i] : 1.0f);
-      rare |= !plain;
-    }
-    if (rare)
-      for (int64_t i = 0; i < count; i++)
-        if (!pow_is_plain(x[i], y[i])) to[i] = powf(x[i], y[i]);
-  }
-}
+RARELY_SLOW(f32_sin_loop, 1, f32_sin(x), fabsf(x) <= TRIG_LIMIT, sinf(x))
+RARELY_SLOW(f32_cos_loop, 1, f32_cos(x), fabsf(x) <= TRIG_LIMIT, cosf(x))
+RARELY_SLOW(f32_tan_loop, 1, f32_tan(x), fabsf(x) <= TRIG_LIMIT, tanf(x))
+RARELY_SLOW(f32_pow_loop, 2, f32_pow(x, y), pow_is_plain(x, y), powf(x, y))
+RARELY_SLOW(f32_atan2_loop, 2, f32_atan2(x, y), atan2_is_plain(x, y), atan2f(x, y))
+RARELY_SLOW(f32_fmod_loop, 2, f32_fmod(x, y), fmod_is_plain(x, y), fmodf(x, y))
+RARELY_SLOW(f32_mod_loop, 2, f32_mod(x, y), fmod_is_plain(x, y), tile_mod_f32(x, y))
+UNARY(f32_atan_loop, float, float, f32_atan(x))
 
 UNARY(bool_to_i64, uint8_t, int64_t, x)
 UNARY(bool_to_f32, uint8_t, float, x)
@@ -148,7 +147,8 @@ const TileLoops TILE_LOOPS = {
     ROW(SELECT, [TILE_BOOL] = bool_select, [TILE_I64] = i64_select, [TILE_F32] = f32_select, [TILE_F64] = f64_select),
     F32(EXP, exp), F32(EXP2, exp2), F32(EXPM1, expm1), F32(LOG, log), F32(LOG2, log2), F32(LOG10, log10),
     F32(LOG1P, log1p),
-    F32(TANH, tanh), F32(SIGMOID, sigmoid), F32(ERF, erf), F32(GELU, gelu), F32(SIN, sin), F32(COS, cos), F32(POW, pow)
+    F32(TANH, tanh), F32(SIGMOID, sigmoid), F32(ERF, erf), F32(GELU, gelu), F32(SIN, sin), F32(COS, cos), F32(POW, pow),
+    F32(TAN, tan), F32(ATAN, atan), F32(ATAN2, atan2), F32(FMOD, fmod), F32(MOD, mod)
   },
   .casts = {
     [TILE_BOOL] = {[TILE_I64] = bool_to_i64, [TILE_F32] = bool_to_f32, [TILE_F64] = bool_to_f64},

@@ -1,4 +1,4 @@
-/* float32 elementary functions, one element each, at most 2 ulp, written so that compilers vectorize loops over them:
+/* float32 elementary functions, one element each, at most 2 ulp, remainders exact, written so that compilers vectorize loops over them:
  * no calls, no branches, 32-bit integers only. Included once for each instruction set; FUSED says whether fma is an
  * instruction. The polynomials are minimax fits to the relative error on the intervals named beside them. */
 #include <math.h>
@@ -237,10 +237,10 @@ static inline float f32_gelu(float x) {
 /* Beyond it sin and cos need a longer reduction. */
 #define TRIG_LIMIT 400000.0f
 /* x minus the nearest multiple of pi/2, and that multiple modulo 4 in the low bits. */
-static inline float reduce_quadrant(float x, int32_t *out_quadrant) {
+static inline double reduce_quadrant(float x, int32_t *out_quadrant) {
   double n = FMA_D((double)x, 0x1.45f306dc9c883p-1, ROUND_D) - ROUND_D;
   *out_quadrant = (int32_t)n;
-  return (float)FMA_D(n, -0x1.0b4611a626331p-34, FMA_D(n, -0x1.921fb544p+0, (double)x));
+  return FMA_D(n, -0x1.0b4611a626331p-34, FMA_D(n, -0x1.921fb544p+0, (double)x));
 }
 static inline float sin_quadrant(float r, int32_t quadrant) {
   float z = r * r;
@@ -257,17 +257,82 @@ static inline float sin_quadrant(float r, int32_t quadrant) {
 }
 static inline float f32_sin(float x) {
   int32_t quadrant;
-  float r = reduce_quadrant(fabsf(x) <= TRIG_LIMIT ? x : 0.0f, &quadrant);
+  float r = (float)reduce_quadrant(fabsf(x) <= TRIG_LIMIT ? x : 0.0f, &quadrant);
   return sin_quadrant(r, quadrant);
 }
 static inline float f32_cos(float x) {
   int32_t quadrant;
-  float r = reduce_quadrant(fabsf(x) <= TRIG_LIMIT ? x : 0.0f, &quadrant);
+  float r = (float)reduce_quadrant(fabsf(x) <= TRIG_LIMIT ? x : 0.0f, &quadrant);
   return sin_quadrant(r, quadrant + 1);
 }
 
+/* A negative reciprocal where the multiple is odd. */
+static inline float f32_tan(float x) {
+  int32_t quadrant;
+  double r = reduce_quadrant(fabsf(x) <= TRIG_LIMIT ? x : 0.0f, &quadrant), z = r * r;
+  double p = 0x1.214c251bc7cc4p-8; /* (tan(r) / r - 1) / z for |r| <= pi/4, relative error of the whole 2^-29 */
+  p = FMA_D(p, z, 0x1.22318d1170b80p-17);
+  p = FMA_D(p, z, 0x1.6545229957c59p-7);
+  p = FMA_D(p, z, 0x1.5c3cd040ebdc1p-6);
+  p = FMA_D(p, z, 0x1.bae7bf2332549p-5);
+  p = FMA_D(p, z, 0x1.110d45ade5692p-3);
+  p = FMA_D(p, z, 0x1.5555617ddf41dp-2);
+  float t = (float)FMA_D(z * r, p, r);
+  return quadrant & 1 ? -1.0f / t : t;
+}
+
+/* The angle of (x, y) for y >= 0, of [0, pi]; relative error 2^-28. */
+static inline double angle_f64(double y, double x) {
+  double a = fabs(x), q = (y > a ? a : y) / (y > a ? y : a), z = q * q;
+  double p = -0x1.dedc6dd1134c7p-10; /* (atan(q) / q - 1) / z for q of [0, 1] */
+  p = FMA_D(p, z, 0x1.6a7d8f479bb73p-7);
+  p = FMA_D(p, z, -0x1.01a7b453a9435p-5);
+  p = FMA_D(p, z, 0x1.dd07910fc41e0p-5);
+  p = FMA_D(p, z, -0x1.58da8430d9542p-4);
+  p = FMA_D(p, z, 0x1.c0d1ec04f9cd4p-4);
+  p = FMA_D(p, z, -0x1.2426eb5e35450p-3);
+  p = FMA_D(p, z, 0x1.9992755716d8bp-3);
+  p = FMA_D(p, z, -0x1.55554033b4bd9p-2);
+  double angle = FMA_D(z * q, p, q);
+  angle = y > a ? 0x1.921fb54442d18p+0 - angle : angle;
+  return x < 0.0 ? 0x1.921fb54442d18p+1 - angle : angle;
+}
+static inline float f32_atan(float x) {
+  return copysignf((float)angle_f64((double)fabsf(x), 1.0), x);
+}
+/* For finite numbers that are not both zero. */
+static inline float f32_atan2(float y, float x) {
+  return copysignf((float)angle_f64((double)fabsf(y), (double)x), y);
+}
+static inline int atan2_is_plain(float y, float x) {
+  return (fabsf(y) < INFINITY) & (fabsf(x) < INFINITY) & (fabsf(y) + fabsf(x) > 0.0f);
+}
+
+/* Exact below quotients of 2^29: the multiple of y has 53 bits then, and the quotient of two numbers of 24 bits is too
+ * far below an integer to be rounded to it. */
+static inline float f32_fmod(float x, float y) {
+  double a = (double)fabsf(x), b = (double)fabsf(y), q = a / b;
+  double n = (q + ROUND_D) - ROUND_D, less = n - 1.0;
+  n = n > q ? less : n;
+  return copysignf((float)(a - n * b), x);
+}
+static inline int fmod_is_plain(float x, float y) {
+  return (fabsf(x) < fabsf(y) * 0x1p29f) & (fabsf(y) < INFINITY);
+}
+/* Python's remainder: the divisor's sign. */
+static inline float f32_mod(float x, float y) {
+  float r = f32_fmod(x, y), other = r + y;
+  return r != 0.0f && (r < 0.0f) != (y < 0.0f) ? other : r;
+}
+
 /* x^y for positive finite x and finite y */
+static inline int pow_is_plain(float x, float y) {
+  return (x > 0.0f) & (x < INFINITY) & (fabsf(y) < INFINITY);
+}
 static inline float f32_pow(float x, float y) {
+  int plain = pow_is_plain(x, y);
+  x = plain ? x : 1.0f;
+  y = plain ? y : 1.0f;
   double t = log2_f64(x) * (double)y;
   t = t < -160.0 ? -160.0 : t;
   t = t > 130.0 ? 130.0 : t;
@@ -281,7 +346,4 @@ static inline float f32_pow(float x, float y) {
   p = FMA_D(p, r, 0x1.ebfbdff8ee08fp-3);
   p = FMA_D(p, r, 0x1.62e42fef89c45p-1);
   return scale_f32((float)FMA_D(p, r, 1.0), (int32_t)n + 254);
-}
-static inline int pow_is_plain(float x, float y) {
-  return x > 0.0f && x < INFINITY && fabsf(y) < INFINITY;
 }

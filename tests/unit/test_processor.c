@@ -77,9 +77,9 @@ static const uint8_t results[] = {
 };
 /* float32 functions of at most 2 ulp (tile/vector_math_body.h). */
 static bool is_approximate(int op) {
-  static const uint8_t functions[] = {KERNEL_EXP,  KERNEL_EXP2,  KERNEL_EXPM1, KERNEL_LOG,     KERNEL_LOG1P,
-                                      KERNEL_LOG2, KERNEL_LOG10, KERNEL_TANH,  KERNEL_SIGMOID, KERNEL_ERF,
-                                      KERNEL_SIN,  KERNEL_COS,   KERNEL_POW};
+  static const uint8_t functions[] = {KERNEL_EXP,   KERNEL_EXP2, KERNEL_EXPM1,   KERNEL_LOG,  KERNEL_LOG1P, KERNEL_LOG2,
+                                      KERNEL_LOG10, KERNEL_TANH, KERNEL_SIGMOID, KERNEL_ERF,  KERNEL_SIN,   KERNEL_COS,
+                                      KERNEL_POW,   KERNEL_TAN,  KERNEL_ATAN,    KERNEL_ATAN2};
   return memchr(functions, op, sizeof functions);
 }
 

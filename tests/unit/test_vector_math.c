@@ -28,7 +28,7 @@ static const struct {
     {KERNEL_LOG, log, "log", 2},       {KERNEL_LOG1P, log1p, "log1p", 2}, {KERNEL_LOG2, log2, "log2", 2},
     {KERNEL_LOG10, log10, "log10", 2}, {KERNEL_TANH, tanh, "tanh", 2},    {KERNEL_SIGMOID, sigmoid, "sigmoid", 2.5},
     {KERNEL_ERF, erf, "erf", 1.9},     {KERNEL_SIN, sin, "sin", 2},       {KERNEL_COS, cos, "cos", 2},
-    {KERNEL_SQRT, sqrt, "sqrt", 0.51}};
+    {KERNEL_TAN, tan, "tan", 1.6},     {KERNEL_ATAN, atan, "atan", 0.6},  {KERNEL_SQRT, sqrt, "sqrt", 0.51}};
 
 /* Distance in units of the last place of the exact value. */
 static double ulps(float value, double exact) {
@@ -108,36 +108,61 @@ static void gelu_is_its_formula(void **state) {
   }
 }
 
-static void powers_are_accurate(void **state) {
+static double modulo(double x, double y) {
+  double r = fmod(x, y);
+  return r != 0 && (r < 0) != (y < 0) ? (double)(float)(r + y) : r;
+}
+static const struct {
+  KernelOp op;
+  double (*exact)(double, double);
+  const char *name;
+  double ulps;
+  bool is_positive; /* the random first operands */
+} binary_functions[] = {{KERNEL_POW, pow, "pow", 1, true},
+                        {KERNEL_ATAN2, atan2, "atan2", 0.6, false},
+                        {KERNEL_FMOD, fmod, "fmod", 0, false},
+                        {KERNEL_MOD, modulo, "mod", 0, false}};
+
+static void functions_of_two_are_accurate(void **state) {
   (void)state;
-  static const float edges[] = {0, -0.0f,  1,     -1,       2,         -2,  0.5f,        -0.5f,
-                                3, 1e-40f, 1e30f, INFINITY, -INFINITY, NAN, 16777217.0f, -3};
-  enum { EDGES = sizeof edges / sizeof *edges };
-  for (size_t table = 0; table < table_count; table++) {
-    TileLoop *loop = (*tables[table])[KERNEL_POW][TILE_F32];
-    if (!loop) continue;
-    float x[EDGES * EDGES], y[EDGES * EDGES], to[EDGES * EDGES];
-    for (int i = 0; i < EDGES * EDGES; i++) x[i] = edges[i / EDGES], y[i] = edges[i % EDGES];
-    loop(EDGES * EDGES, to, x, y, NULL);
-    for (int i = 0; i < EDGES * EDGES; i++) {
-      double exact = pow((double)x[i], (double)y[i]);
-      if (ulps(to[i], exact) > 1) fail_msg("pow(%g, %g) = %g", (double)x[i], (double)y[i], (double)to[i]);
-    }
-    uint32_t random = 1;
-    double worst = 0;
-    for (int round = 0; round < 2000; round++) {
-      for (int i = 0; i < EDGES * EDGES; i++) {
-        random = random * 1664525u + 1013904223u;
-        x[i] = expf(((float)(random >> 8) / 0x1p24f - 0.5f) * 40);
-        random = random * 1664525u + 1013904223u;
-        y[i] = ((float)(random >> 8) / 0x1p24f - 0.5f) * 12;
+  static const float edges[] = {0,           -0.0f, 1,      -1,      2,        -2,          0.5f,
+                                -0.5f,       3,     1e-40f, 1e30f,   INFINITY, -INFINITY,   NAN,
+                                16777217.0f, -3,    1e-45f, -1e-45f, 3.4e38f,  536870912.0f};
+  enum { EDGES = sizeof edges / sizeof *edges, N = EDGES * EDGES };
+  for (size_t table = 0; table < table_count; table++)
+    for (size_t f = 0; f < sizeof binary_functions / sizeof *binary_functions; f++) {
+      TileLoop *loop = (*tables[table])[binary_functions[f].op][TILE_F32];
+      double (*exact)(double, double) = binary_functions[f].exact;
+      if (!loop) continue;
+      float x[N], y[N], to[N];
+      for (int i = 0; i < N; i++) x[i] = edges[i / EDGES], y[i] = edges[i % EDGES];
+      loop(N, to, x, y, NULL);
+      for (int i = 0; i < N; i++) {
+        double expected = exact((double)x[i], (double)y[i]);
+        if (ulps(to[i], expected) > binary_functions[f].ulps ||
+            (expected == 0 && !signbit(expected) != !signbit(to[i])))
+          fail_msg("%s(%g, %g) = %g", binary_functions[f].name, (double)x[i], (double)y[i], (double)to[i]);
       }
-      loop(EDGES * EDGES, to, x, y, NULL);
-      for (int i = 0; i < EDGES * EDGES; i++) worst = fmax(worst, ulps(to[i], pow((double)x[i], (double)y[i])));
+      uint32_t random = 1;
+      double worst = 0;
+      for (int round = 0; round < 2000; round++) {
+        for (int i = 0; i < N; i++) {
+          random = random * 1664525u + 1013904223u;
+          x[i] = expf(((float)(random >> 8) / 0x1p24f - 0.5f) * 40);
+          if (!binary_functions[f].is_positive && random & 128) x[i] = -x[i];
+          random = random * 1664525u + 1013904223u;
+          y[i] = ((float)(random >> 8) / 0x1p24f - 0.5f) * 12;
+          if (random & 64 && !binary_functions[f].is_positive) x[i] = y[i] * (float)(random & 63); /* near a multiple */
+        }
+        loop(N, to, x, y, NULL);
+        for (int i = 0; i < N; i++) worst = fmax(worst, ulps(to[i], exact((double)x[i], (double)y[i])));
+        memcpy(y, x, sizeof x);
+        loop(N, x, x, y, NULL); /* in place */
+        for (int i = 0; i < N; i++) worst = fmax(worst, ulps(x[i], exact((double)y[i], (double)y[i])));
+      }
+      print_message("%s: %.3f ulp\n", binary_functions[f].name, worst);
+      assert_true(worst <= binary_functions[f].ulps);
     }
-    print_message("pow: %.3f ulp\n", worst);
-    assert_true(worst <= 1);
-  }
 }
 
 static void position_does_not_matter(void **state) {
@@ -221,7 +246,7 @@ static void sums_have_the_same_bits_in_every_form(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(functions_are_accurate),
                                      cmocka_unit_test(gelu_is_its_formula),
-                                     cmocka_unit_test(powers_are_accurate),
+                                     cmocka_unit_test(functions_of_two_are_accurate),
                                      cmocka_unit_test(position_does_not_matter),
                                      cmocka_unit_test(halves_convert_both_ways),
                                      cmocka_unit_test(softmax_lines_are_accurate),
