@@ -9,11 +9,11 @@ endfunction()
 function(wick_compile_files_for options)
   set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS "$<$<CONFIG:Release>:${options}>")
 endfunction()
-# read once, when a program is loaded
-wick_compile_for("-Os" frontend serial module schema report trace syntax type)
-# graphs, and operators, whose loops are still vectorized as by -O3
+# read once, when a program is loaded; its graphs
+wick_compile_for("-Os" frontend serial module schema report trace syntax type ir)
+# passes over them, and operators, whose loops are still vectorized as by -O3
 set(vectorized -O2 -ftree-vectorize -fvect-cost-model=dynamic)
-wick_compile_for("${vectorized}" ir pass autodiff op api executor fuse ivalue)
+wick_compile_for("${vectorized}" pass autodiff op api executor fuse ivalue)
 # what libraries and engines compute, or few do
 wick_compile_for("-Os" op/fft op/linalg op/quantized op/sparse autodiff)
 # no gaps before functions and where jumps lead, only before loops
