@@ -217,17 +217,12 @@ static void resample_float_planes(void *argument, int64_t begin, int64_t end) {
     const float *now = (const float *)tensor_data(r->from) + plane * from;
     int64_t sizes[3] = {r->in[0], r->in[1], r->in[2]};
     for (int i = 0; i < count; i++) {
-      int d = dims[i];
       float *next = i + 1 == count ? (float *)tensor_data(r->to) + plane * to : buffers + i % 2 * most;
-      resample_float(&r->taps[d],
-                     d == 2   ? sizes[0] * sizes[1]
-                     : d == 1 ? sizes[0]
-                              : 1,
-                     d == 2   ? 1
-                     : d == 1 ? sizes[2]
-                              : sizes[1] * sizes[2],
-                     now, next);
-      sizes[d] = r->out[d];
+      int64_t before = 1, behind = 1;
+      for (int d = 0; d < dims[i]; d++) before *= sizes[d];
+      for (int d = dims[i] + 1; d < 3; d++) behind *= sizes[d];
+      resample_float(&r->taps[dims[i]], before, behind, now, next);
+      sizes[dims[i]] = r->out[dims[i]];
       now = next;
     }
   }
