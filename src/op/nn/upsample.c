@@ -200,14 +200,26 @@ static void resample_planes(void *argument, int64_t begin, int64_t end) {
 static bool is_by_floats(const Resample *r) {
   return r->from->dtype == DTYPE_FLOAT32 && !r->transposed;
 }
+/* The dimensions in the order of the passes. The last one takes longest for an element, unless its taps are a run, with
+ * antialiasing: before it come those that leave fewer lines, behind it those that make more. */
+static int float_passes(const Resample *r, int *dims) {
+  int count = 0;
+  bool before[2];
+  for (int d = 0; d < 2; d++) {
+    before[d] = r->out[d] < r->in[d] && !r->antialias;
+    if (before[d]) dims[count++] = d;
+  }
+  dims[count++] = 2;
+  for (int d = 1; d >= 0; d--)
+    if (!before[d] && (r->out[d] > 1 || r->in[d] > 1)) dims[count++] = d;
+  return count;
+}
+
 static void resample_float_planes(void *argument, int64_t begin, int64_t end) {
   Resample *r = argument;
   int64_t from = numel3(r->in), to = numel3(r->out), most = 1;
-  int dims[3], count = 0;
-  for (int d = 2; d >= 0; d--) {
-    most *= r->in[d] > r->out[d] ? r->in[d] : r->out[d];
-    if (d == 2 || r->in[d] > 1 || r->out[d] > 1) dims[count++] = d;
-  }
+  int dims[3], count = float_passes(r, dims);
+  for (int d = 0; d < 3; d++) most *= r->in[d] > r->out[d] ? r->in[d] : r->out[d];
   float *buffers = cache_alloc((size_t)most * 2 * sizeof(float));
   if (!buffers) {
     r->failed = true;
