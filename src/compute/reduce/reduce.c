@@ -15,6 +15,8 @@ typedef struct Axis {
 enum { ELEMENTS_PER_LOOK = 1 << 20 };
 /* Elements below which work is not shared out. */
 enum { LEAST_WORK = 12288 };
+/* Results side by side of which the states and several rows of values stay in the nearest cache. */
+enum { DOWN_BLOCK = 256 };
 
 typedef struct Plan Plan;
 /* Adds all values to the states of n results along the vector from `base` on. */
@@ -76,7 +78,7 @@ static int64_t offset_of(const Axis *axes, int n, int64_t index, int64_t out_off
 
 /* `down` over the lines of the last inner axis, a row of n for each of their elements. */
 static void reduce_block_down(const Plan *plan, const char *base, int64_t n, void *const *state) {
-  enum { ROWS_PER_LOOK = ELEMENTS_PER_LOOK / REDUCE_BLOCK };
+  enum { ROWS_PER_LOOK = ELEMENTS_PER_LOOK / DOWN_BLOCK };
   int64_t item = (int64_t)dtype_size(plan->in_dtype), position = 0;
   complex128 values[REDUCE_BLOCK];
   const Axis *line = &plan->inner[plan->inner_count - 1];
@@ -187,7 +189,7 @@ static void plan_blocks(Plan *plan) {
   plan->reduce = reduce_one_along;
   if (go_down) {
     plan->reduce = reduce_block_down;
-    plan->block = REDUCE_BLOCK;
+    plan->block = DOWN_BLOCK;
   } else if (plan->rows && best >= 0 && plan->inner_count == 1 && line->size <= REDUCE_BLOCK) {
     plan->reduce = reduce_lines_along;
     plan->block = 1 + LEAST_WORK / (line->size + 1);

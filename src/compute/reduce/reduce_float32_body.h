@@ -6,6 +6,10 @@
 /* ---- sums, to which each value adds TERM ---- */
 #define AS_IS(x) (x)
 #define SQUARED(x) ((x) * (x))
+/* Four rows at once, in order; four columns at once, converted as they are loaded. */
+enum { COLUMNS = 4 };
+typedef double Doubles __attribute__((vector_size(COLUMNS * sizeof(double)), aligned(sizeof(double)), may_alias));
+#define LOAD(at) ((Doubles){(double)(at)[0], (double)(at)[1], (double)(at)[2], (double)(at)[3]})
 #define SUMS(NAME, LINE, TERM)                                                                                      \
   static void NAME##_along(void *const *state, int64_t rows, int64_t stride, int64_t n, const float *x, int64_t at, \
                            bool positions) {                                                                        \
@@ -15,16 +19,23 @@
   }                                                                                                                 \
   static void NAME##_down(void *const *state, int64_t rows, int64_t stride, int64_t n, const float *x, int64_t at,  \
                           bool positions) {                                                                         \
-    double *restrict sums = state[0];                                                                               \
-    int64_t r = 0;                                                                                                  \
+    double *sums = state[0];                                                                                        \
     (void)at, (void)positions;                                                                                      \
-    for (; r + 4 <= rows; r += 4) {                                                                                 \
-      const float *a = x + r * stride, *b = a + stride, *c = b + stride, *d = c + stride;                           \
-      for (int64_t i = 0; i < n; i++)                                                                               \
-        sums[i] = sums[i] + TERM((double)a[i]) + TERM((double)b[i]) + TERM((double)c[i]) + TERM((double)d[i]);      \
+    for (int64_t r = 0, count; r < rows; r += count, x += count * stride) {                                         \
+      int64_t i = 0;                                                                                                \
+      count = rows - r < 4 ? 1 : 4;                                                                                 \
+      for (; i + COLUMNS <= n && count == 4; i += COLUMNS) {                                                        \
+        const float *a = x + i, *b = a + stride, *c = b + stride, *d = c + stride;                                  \
+        Doubles *to = (Doubles *)(sums + i), v = LOAD(a), w = LOAD(b), y = LOAD(c), z = LOAD(d);                    \
+        *to = *to + TERM(v) + TERM(w) + TERM(y) + TERM(z);                                                          \
+      }                                                                                                             \
+      for (; i + COLUMNS <= n && count == 1; i += COLUMNS) {                                                        \
+        Doubles *to = (Doubles *)(sums + i), v = LOAD(x + i);                                                       \
+        *to += TERM(v);                                                                                             \
+      }                                                                                                             \
+      for (; i < n; i++)                                                                                            \
+        for (int64_t k = 0; k < count; k++) sums[i] += TERM((double)x[k * stride + i]);                             \
     }                                                                                                               \
-    for (; r < rows; r++)                                                                                           \
-      for (int64_t i = 0; i < n; i++) sums[i] += TERM((double)x[r * stride + i]);                                   \
   }
 SUMS(sum, FORM(line_sum_f32), AS_IS)
 SUMS(squares, FORM(line_squares_f32), SQUARED)

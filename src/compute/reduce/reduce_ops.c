@@ -14,6 +14,9 @@
 #define CTYPE_f double
 #define CTYPE_i int64_t
 #define CTYPE_c complex128
+/* unused */
+#define CLASS_u REDUCE_I64
+#define CTYPE_u short
 
 #define FINISH(A, B, C, OUT, to, RESULT)      \
   if (to) {                                   \
@@ -79,7 +82,7 @@
 #define ACCUMULATOR(NAME, ...) ACCUMULATOR_WITH(NAME, NAME##_along, REDUCE_FLOAT32_NONE, __VA_ARGS__)
 
 #define SIMPLE(NAME, IN, A, START, STEP, OUT, FINISH) \
-  ACCUMULATOR(NAME, false, IN, A, i, i, START, STEP, OUT, FINISH, i, 0)
+  ACCUMULATOR(NAME, false, IN, A, u, u, START, STEP, OUT, FINISH, u, 0)
 #define NOTHING ((void)0)
 
 #define LANES(NAME, LINE)                                                                                   \
@@ -91,14 +94,14 @@
 LANES(sum_lanes, line_sum_f64)
 LANES(squares_lanes, line_squares_f64)
 
-ACCUMULATOR_WITH(sum_f64, sum_lanes, REDUCE_FLOAT32_SUM, false, f, f, i, i, NOTHING, a += x, f, a, i, 0);
+ACCUMULATOR_WITH(sum_f64, sum_lanes, REDUCE_FLOAT32_SUM, false, f, f, u, u, NOTHING, a += x, f, a, u, 0);
 SIMPLE(sum_i64, i, i, NOTHING, a = (int64_t)((uint64_t)a + (uint64_t)x), i, a);
 SIMPLE(sum_c128, c, c, NOTHING, a += x, c, a);
 SIMPLE(nansum_f64, f, f, NOTHING, a += isnan(x) ? 0 : x, f, a);
 SIMPLE(prod_f64, f, f, a = 1, a *= x, f, a);
 SIMPLE(prod_i64, i, i, a = 1, a = (int64_t)((uint64_t)a * (uint64_t)x), i, a);
 SIMPLE(prod_c128, c, c, a = 1, a *= x, c, a);
-ACCUMULATOR_WITH(mean_f64, sum_lanes, REDUCE_FLOAT32_SUM, false, f, f, i, i, NOTHING, a += x, f, a / count, i, 0);
+ACCUMULATOR_WITH(mean_f64, sum_lanes, REDUCE_FLOAT32_SUM, false, f, f, u, u, NOTHING, a += x, f, a / count, u, 0);
 SIMPLE(mean_c128, c, c, NOTHING, a += x, c, a / count);
 SIMPLE(any_f64, f, i, NOTHING, a |= x != 0, i, a);
 SIMPLE(any_i64, i, i, NOTHING, a |= x != 0, i, a);
@@ -113,7 +116,7 @@ SIMPLE(count_c128, c, i, NOTHING, a += x != 0, i, a);
 /* The first of equal values wins; a NaN wins over numbers and the first NaN over later ones. */
 #define EXTREME(NAME, FLOAT32, IN, BETTER)                      \
   ACCUMULATOR_WITH(                                             \
-      NAME, NAME##_along, FLOAT32, false, IN, IN, i, i, b = -1, \
+      NAME, NAME##_along, FLOAT32, false, IN, IN, i, u, b = -1, \
       if (b < 0 || (BETTER)) {                                  \
         a = x;                                                  \
         b = at;                                                 \
@@ -142,17 +145,17 @@ ACCUMULATOR(var_c128, false, c, c, c, f, NOTHING, if (at == 0) a = x; complex128
             c, params->count == 0 ? (double)NAN : a + b / (double)params->count);
 
 ACCUMULATOR_WITH(
-    logsumexp_f64, logsumexp_f64_along, REDUCE_FLOAT32_LOGSUMEXP, false, f, f, f, i, a = -INFINITY,
+    logsumexp_f64, logsumexp_f64_along, REDUCE_FLOAT32_LOGSUMEXP, false, f, f, f, u, a = -INFINITY,
     if (x > a) {
       b = b * exp(a - x) + 1;
       a = x;
     } else if (x == a) { b += x == -INFINITY ? 0 : 1; } else { b += exp(x - a); },
-    f, isnan(b) ? b : a + log(b), i, 0);
+    f, isnan(b) ? b : a + log(b), u, 0);
 
-#define NORM(NAME, START, STEP, FINISH) ACCUMULATOR(NAME, true, f, f, i, i, START, STEP, f, FINISH, i, 0)
+#define NORM(NAME, START, STEP, FINISH) ACCUMULATOR(NAME, true, f, f, u, u, START, STEP, f, FINISH, u, 0)
 NORM(norm0, NOTHING, a += x != 0, a);
 NORM(norm1, NOTHING, a += fabs(x), a);
-ACCUMULATOR_WITH(norm2, squares_lanes, REDUCE_FLOAT32_SQUARES, true, f, f, i, i, NOTHING, a += x * x, f, sqrt(a), i, 0);
+ACCUMULATOR_WITH(norm2, squares_lanes, REDUCE_FLOAT32_SQUARES, true, f, f, u, u, NOTHING, a += x * x, f, sqrt(a), u, 0);
 NORM(norm_inf, NOTHING, x = fabs(x); if (x > a || isnan(x)) a = x, a);
 NORM(norm_neg_inf, a = INFINITY, x = fabs(x); if (x < a || isnan(x)) a = x, a);
 NORM(norm_p, NOTHING, a += pow(fabs(x), params->p), pow(a, 1 / params->p));
