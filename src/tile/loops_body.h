@@ -38,9 +38,9 @@ UNARY(f32_log2_loop, float, float, f32_log2(x))
 UNARY(f32_log10_loop, float, float, f32_log10(x))
 UNARY(f32_log1p_loop, float, float, f32_log1p(x))
 
-/* Chunks are copied first: the result may overwrite the operand, and the rare elements outside the fast range are redone
- * from it. They are filled up to whole vectors, so that there is no code for what is left over. `x` and `y` in the
- * expressions are an element's operands. */
+/* Chunks are copied first: the result may overwrite the operand, and the rare elements outside the fast range are
+ * redone from it. They are filled up to whole vectors, so that there is no code for what is left over. `x` and `y` in
+ * the expressions are an element's operands. */
 enum { CHUNK = 128, LANES = 8 };
 #define RARELY_SLOW(name, operands, fast, is_plain, slow)                                      \
   static void name(int64_t n, void *to_block, const void *a_block, const void *b_block, const void *c_block) { \

@@ -1,6 +1,7 @@
-/* float32 elementary functions, one element each, at most 2 ulp, remainders exact, written so that compilers vectorize loops over them:
- * no calls, no branches, 32-bit integers only. Included once for each instruction set; FUSED says whether fma is an
- * instruction. The polynomials are minimax fits to the relative error on the intervals named beside them. */
+/* float32 elementary functions, one element each, at most 2 ulp (remainders are exact), written so that compilers
+ * vectorize loops over them: no calls, no branches, 32-bit integers only. Included once for each instruction set; FUSED
+ * says whether fma is an instruction. The polynomials are minimax fits to the relative error on the intervals named
+ * beside them. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>

@@ -175,7 +175,9 @@ static const OpRow rows[] = {
      .flags = OP_ALIASING_OK},
     {.schema = "aten::elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
      .dtypes = "elu_cpu: floating",
-     .lower = "self * scale if self > 0 else expm1(self * input_scale) * (alpha * scale)",
+     .lower = "positive = self if scale == 1 else self * scale; "
+              "e = expm1(self) if input_scale == 1 else expm1(self * input_scale); "
+              "positive if self > 0 else e if alpha == 1 and scale == 1 else e * (alpha * scale)",
      .grad = "self: torch.elu_backward(grad, alpha, scale, input_scale, False, self)",
      .flags = POINTWISE},
     {.schema = "aten::elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, "
@@ -189,7 +191,7 @@ static const OpRow rows[] = {
      .flags = OP_ALIASING_OK},
     {.schema = "aten::celu(Tensor self, Scalar alpha=1.) -> Tensor",
      .dtypes = "elu_cpu: floating",
-     .lower = "self if self > 0 else expm1(self / alpha) * alpha",
+     .lower = "self if self > 0 else expm1(self) if alpha == 1 else expm1(self / alpha) * alpha",
      .shape = shape_celu,
      .grad = "self: torch.elu_backward(grad, alpha, 1, 1.0 / float(alpha), False, self)",
      .flags = OP_INPLACE | OP_OUT | OP_ALIASING_OK},
@@ -201,7 +203,8 @@ static const OpRow rows[] = {
     {.schema = "aten::softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
      .dtypes = "softplus_cpu: floating",
      .cast = CAST_FULL,
-     .lower = "self if self * beta > threshold else log1p(exp(self * beta)) / beta",
+     .lower = "x = self if beta == 1 else self * beta; y = log1p(exp(x)); "
+              "self if x > threshold else y if beta == 1 else y / beta",
      .grad = "self: torch.softplus_backward(grad, self, beta, threshold)",
      .flags = OP_OUT | OP_ALIASING_OK},
     {.schema = "aten::softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor",
