@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "base/copy_short.h"
+#include "base/work_limit.h"
 #include "tensor/iterate.h"
 #include "tensor/layout.h"
 #include "tensor/quantizer.h"
@@ -142,6 +144,43 @@ static bool copy_transposed(const Iterator *it, int64_t item, int threads) {
   return true;
 }
 
+/* ---- runs: the innermost elements lie side by side in both, as in the heads of attention ---- */
+typedef struct Runs {
+  Iterator it;
+  int64_t bytes; /* of a run */
+} Runs;
+
+/* Runs [begin, end), line by line along dimension 1. */
+static void copy_some_runs(void *argument, int64_t begin, int64_t end) {
+  const Runs *runs = argument;
+  const Iterator *it = &runs->it;
+  int64_t to_step = it->strides[0][1], from_step = it->strides[1][1], count, done = 0;
+  for (int64_t run = begin; run < end; run += count) {
+    char *to = it->data[0];
+    const char *from = it->data[1];
+    int64_t rest = run;
+    for (int i = 1; i < it->ndim; i++) {
+      int64_t at = rest % it->sizes[i];
+      rest /= it->sizes[i];
+      to += at * it->strides[0][i];
+      from += at * it->strides[1][i];
+    }
+    count = minimum(it->sizes[1] - run % it->sizes[1], end - run);
+    if (work_is_over_after(&done, count * it->sizes[0])) return;
+    for (int64_t k = 0; k < count; k++) copy_short(to + k * to_step, from + k * from_step, (size_t)runs->bytes);
+  }
+}
+
+/* Long runs are left to what splits them. */
+static bool copy_runs(const Iterator *it, int64_t item, int threads) {
+  enum { MOST = 4096 };
+  if (it->ndim < 2 || it->strides[0][0] != item || it->strides[1][0] != item || it->sizes[0] * item > MOST)
+    return false;
+  Runs runs = {*it, it->sizes[0] * item};
+  parallel_for(threads, it->numel / it->sizes[0], COPY_GRAIN / it->sizes[0] + 1, copy_some_runs, &runs);
+  return true;
+}
+
 /* ---- lazy conjugation and negation ---- */
 typedef struct Resolve {
   DType dtype;
@@ -195,7 +234,7 @@ static Status copy_elements(Tensor *to, const Tensor *from, int threads) {
         copy_bytes(it.data, 0, it.numel * pair.to_item);
       return OK;
     }
-    if (copy_transposed(&it, pair.to_item, threads)) return OK;
+    if (copy_transposed(&it, pair.to_item, threads) || copy_runs(&it, pair.to_item, threads)) return OK;
   }
   iterator_run_parallel(&it, threads, COPY_GRAIN, convert_run, &pair);
   return OK;

@@ -133,6 +133,26 @@ static void transposes_narrow_planes(void **state) {
     }
 }
 
+/* Runs of every short length, between tensors of which the outer dimensions are turned, on one thread and on three. */
+static void copies_runs(void **state) {
+  (void)state;
+  for (int64_t n = 1; n < 1100; n += n < 40 ? 1 : 97)
+    for (int threads = 1; threads <= 3; threads += 2) {
+      Tensor *t = numbered(DTYPE_INT32, 4, SIZES(3, 5, 7, n)), *turned, *copy;
+      assert_null(tensor_transpose(t, 0, 2, &turned));
+      assert_null(tensor_empty(DTYPE_INT32, 4, turned->sizes, &copy));
+      assert_null(tensor_copy(copy, turned, threads));
+      const int32_t *got = tensor_data(copy);
+      for (int64_t c = 0; c < 7; c++)
+        for (int64_t b = 0; b < 5; b++)
+          for (int64_t a = 0; a < 3; a++)
+            for (int64_t i = 0; i < n; i++) assert_int_equal(*got++, ((a * 5 + b) * 7 + c) * n + i);
+      tensor_release(copy);
+      tensor_release(turned);
+      tensor_release(t);
+    }
+}
+
 static void broadcasts_and_refuses(void **state) {
   (void)state;
   Tensor *row = numbered(DTYPE_INT64, 1, SIZES(3)), *t, *shifted, *head;
@@ -218,6 +238,7 @@ int main(void) {
                                      cmocka_unit_test(rounds_halves),
                                      cmocka_unit_test(transposes_in_blocks),
                                      cmocka_unit_test(transposes_narrow_planes),
+                                     cmocka_unit_test(copies_runs),
                                      cmocka_unit_test(broadcasts_and_refuses),
                                      cmocka_unit_test(resolves_conjugation),
                                      cmocka_unit_test(runs_pieces_like_the_whole),

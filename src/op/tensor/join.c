@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "base/copy_short.h"
 #include "tensor/promote.h"
 #include "tensor/layout.h"
 
@@ -122,7 +123,7 @@ static void copy_rows(const Runs *runs, int64_t begin, int64_t end) {
     int64_t bytes = run_bytes(runs, t);
     const char *from = tensor_data(t);
     if (!bytes) continue;
-    for (int64_t k = begin; k < end; k++) memcpy(to + k * runs->bytes, from + k * bytes, (size_t)bytes);
+    for (int64_t k = begin; k < end; k++) copy_short(to + k * runs->bytes, from + k * bytes, (size_t)bytes);
     to += bytes;
   }
 }
