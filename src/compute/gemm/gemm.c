@@ -184,6 +184,12 @@ static Status gemm_attended(Exec *exec, DType dtype, int64_t m, int64_t n, int64
   return OK;
 }
 
+static void zero_rows(char *c, int64_t item, int64_t m, int64_t n, int64_t row_stride) {
+  bool dense = row_stride == n; /* short rows are not worth a call each */
+  int64_t rows = dense ? 1 : m, bytes = (dense ? m * n : n) * item;
+  for (int64_t i = 0; i < rows; i++) memset(c + i * row_stride * item, 0, (size_t)bytes);
+}
+
 Status gemm(Exec *exec, DType dtype, int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a, GemmMatrix b, void *c,
             int64_t c_row_stride, bool accumulate) {
   if (m == 0 || n == 0) return OK;
@@ -198,9 +204,7 @@ Status gemm(Exec *exec, DType dtype, int64_t m, int64_t n, int64_t k, double alp
       gemm_onednn_f32(exec->threads, m, n, k, (float)alpha, a, b, c, c_row_stride, accumulate))
     return OK;
   if (dtype == DTYPE_FLOAT32 || dtype == DTYPE_FLOAT64) {
-    if (!accumulate)
-      for (int64_t i = 0; i < m; i++)
-        memset((char *)c + i * c_row_stride * (int64_t)dtype_size(dtype), 0, (size_t)n * dtype_size(dtype));
+    if (!accumulate) zero_rows(c, (int64_t)dtype_size(dtype), m, n, c_row_stride);
     Product p = {
         .dtype = dtype, .m = m, .n = n, .k = k, .c_row_stride = c_row_stride, .alpha = alpha, .a = a, .b = b, .c = c};
     return k == 0 ? OK : gemm_packed(exec, &p);
