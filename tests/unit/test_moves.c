@@ -25,6 +25,16 @@ static const char indexed[] =
     "                    if not torch.equal(got[k], expected[k]):\n"
     "                        return 'dim {} {} {}'.format(dim, d, k)\n"
     "    return ''\n"
+    "def rows() -> str:\n"
+    "    for dim in [0, 1, 2]:\n"
+    "        for n in [1, 3, 37]:\n"
+    "            x, y = numbers([5, 6, n]), numbers([5, 6, n])\n"
+    "            i = torch.randint(0, x.size(dim), [x.size(dim)])\n"
+    "            for narrow in [i, i.int()]:\n"
+    "                if not torch.equal(x.index_add(dim, narrow, y).double(), x.double().index_add(dim, i, "
+    "y.double())):\n"
+    "                    return 'index_add {} {}'.format(dim, n)\n"
+    "    return ''\n"
     "def outside() -> str:\n"
     "    return '{}'.format(torch.zeros([2, 3]).gather(1, torch.tensor([[0, 3]])))\n"
     "def below() -> str:\n"
@@ -33,6 +43,7 @@ static const char indexed[] =
 static void test_indexed(void **state) {
   (void)state;
   expect_text(indexed, "indexed", -1, 1, WICK_GRAD_OFF, "");
+  expect_text(indexed, "rows", -1, 1, WICK_GRAD_OFF, "");
   expect_text(indexed, "outside", -1, 1, WICK_GRAD_OFF, "index 3 is out of bounds for dimension 1 with size 3");
   expect_text(indexed, "below", -1, 1, WICK_GRAD_OFF, "index -1 is out of bounds for dimension 1 with size 3");
 }
@@ -79,6 +90,11 @@ static const char padded[] =
     "                y, expected = torch.constant_pad_nd(x, pad, 3.), joined(x, pad, 3.)\n"
     "                if y.dtype != d or not torch.equal(y, expected):\n"
     "                    return '{} {} {}'.format(pad, sizes, d)\n"
+    "                if len(sizes) == 4 and x.numel() > 0:\n"
+    "                    z = torch.constant_pad_nd(x.contiguous(memory_format=torch.channels_last), pad, 3.)\n"
+    "                    if not torch.equal(z, expected) or \\\n"
+    "                            not z.is_contiguous(memory_format=torch.channels_last):\n"
+    "                        return 'channels last {} {} {}'.format(pad, sizes, d)\n"
     "                if len(sizes) > 2 and not torch.equal(\n"
     "                        torch.constant_pad_nd(x.transpose(0, 1), pad, 3.), joined(x.transpose(0, 1), pad, 3.)):\n"
     "                    return 'transposed {} {} {}'.format(pad, sizes, d)\n"

@@ -134,20 +134,23 @@ static void pad_constant_planes(void *argument, int64_t begin, int64_t end) {
     }
 }
 
-/* Dense tensors of which the last three dimensions at most are padded: row by row. */
+/* Dense tensors of which the last three dimensions at most are padded: row by row. Of channels-last ones the channels
+ * are part of a row. */
 static bool pads_planes(const Tensor *self, const Tensor *out, const int64_t *pad, size_t count, Padding *p) {
-  if (count > 6 || self->storage == out->storage || ((self->flags | out->flags) & TENSOR_UNUSUAL) ||
-      !tensor_is_contiguous(self) || !tensor_is_contiguous(out))
-    return false;
+  if (count > 6 || self->storage == out->storage || ((self->flags | out->flags) & TENSOR_UNUSUAL)) return false;
+  bool last = self->ndim == 4 && count <= 4 && tensor_is_channels_last(self) && tensor_is_channels_last(out);
+  if (!last && (!tensor_is_contiguous(self) || !tensor_is_contiguous(out))) return false;
   *p = (Padding){.mode = PAD_CONSTANT, .planes = 1};
   for (int d = 2; d >= 0; d--) {
     int dim = self->ndim - 3 + d;
     size_t at = 2 * (size_t)(2 - d);
-    int64_t before = at < count ? pad[at] : 0, after = at < count ? pad[at + 1] : 0;
-    p->sizes[d] = dim < 0 ? 1 : self->sizes[dim];
-    p->padded[d] = dim < 0 ? 1 : out->sizes[dim];
-    p->before[d] = before;
-    p->cropped[d] = p->sizes[d] + (before < 0 ? before : 0) + (after < 0 ? after : 0);
+    bool is_one = dim < 0 || (last && d == 0);
+    int64_t before = at < count ? pad[at] : 0, after = at < count ? pad[at + 1] : 0,
+            scale = last && d == 2 ? self->sizes[1] : 1;
+    p->sizes[d] = is_one ? 1 : self->sizes[dim] * scale;
+    p->padded[d] = is_one ? 1 : out->sizes[dim] * scale;
+    p->before[d] = before * scale;
+    p->cropped[d] = p->sizes[d] + ((before < 0 ? before : 0) + (after < 0 ? after : 0)) * scale;
   }
   for (int dim = 0; dim < self->ndim - 3; dim++) p->planes *= self->sizes[dim];
   return true;

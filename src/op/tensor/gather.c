@@ -48,6 +48,14 @@ static bool walk_words(IndexWalk *w, int64_t n, char *const *data, const int64_t
           table_stride = strides[2];
   size_t item = dtype_size(w->dtype);
   if (w->index_dtype != DTYPE_INT64) return false;
+  if (index_stride == 0 && other_stride == sizeof(float) && table_stride == sizeof(float) &&
+      w->dtype == DTYPE_FLOAT32 && !w->gather && w->mode == SCATTER_ADD) { /* a row is added */
+    int64_t index;
+    if (!read_index(w, indices, &index)) return true;
+    float *into = (float *)(table + index * step);
+    for (int64_t i = 0; i < n; i++) into[i] += ((const float *)others)[i];
+    return true;
+  }
 #define WALK(type, effect)                                                                                  \
   for (int64_t i = 0; i < n; i++, indices += index_stride, others += other_stride, table += table_stride) { \
     int64_t index = *(const int64_t *)indices;                                                              \
