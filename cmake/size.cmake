@@ -30,7 +30,8 @@ wick_compile_files_for("-Os" src/op/nn/dropout.c src/op/nn/loss.c src/op/nn/pool
                        src/op/tensor/composite.c src/op/tensor/foreach.c src/op/tensor/random_rows.c
                        src/op/tensor/sample.c src/op/tensor/search.c src/op/tensor/sequence.c
                        src/op/tensor/tensor_attribute.c src/tensor/sparse.c)
-wick_compile_files_for("${vectorized}" src/compute/conv/flat_few.c src/tensor/quantizer.c src/tensor/random.c)
+wick_compile_files_for("${vectorized}" src/compute/conv/flat_few.c src/compute/resample/resample.c src/tensor/convert.c
+                       src/tensor/copy.c src/tensor/iterate.c src/tensor/quantizer.c src/tensor/random.c)
 # kernels are made once; the loops over blocks are many, one for each operation and type
 wick_compile_files_for("-Os" src/tile/formula.c src/tile/kernel_ir.c src/tile/program.c)
 wick_compile_files_for("${vectorized}" src/tile/loops_avx2.c src/tile/loops_complex.c src/tile/special.c)

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 
+#include "base/copy_short.h"
 #include "op/tensor/view.h"
 #include "tensor/layout.h"
 
@@ -85,51 +86,40 @@ static Status fill_with(Tensor *t, IValue value, int threads) {
 }
 
 /* n elements, each of which is `value`. */
-static void fill_run(int64_t item, char *to, const void *value, int64_t n) {
-  switch (item) {
-#define FILL(type)                                                        \
-  for (int64_t i = 0; i < n; i++) ((type *)to)[i] = *(const type *)value; \
-  break
-    case 1:
-      FILL(uint8_t);
-    case 2:
-      FILL(uint16_t);
-    case 4:
-      FILL(uint32_t);
-    case 8:
-      FILL(uint64_t);
-    default:
-      FILL(complex128);
-#undef FILL
-  }
+static void fill_run(DType dtype, char *to, const void *value, int64_t n) {
+  size_t item = dtype_size(dtype);
+  if (n > 4)
+    dtype_convert(dtype, to, 1, dtype, value, 0, n);
+  else
+    for (int64_t i = 0; i < n; i++) copy_short(to + (size_t)i * item, value, item);
 }
 
 typedef struct ConstantJob {
   const Padding *padding;
   char *to; /* both row-major */
   const char *from;
-  int64_t item;
-  complex128 value; /* of the tensors' dtype */
+  DType dtype;
+  complex128 value; /* of the dtype */
 } ConstantJob;
 
 static void pad_constant_planes(void *argument, int64_t begin, int64_t end) {
   const ConstantJob *job = argument;
   const Padding *p = job->padding;
-  int64_t item = job->item, width = p->padded[2], before = p->before[2], cut = before < 0 ? -before : 0,
-          left = before < 0 ? 0 : before, length = p->cropped[2], done = 0;
+  int64_t item = (int64_t)dtype_size(job->dtype), width = p->padded[2], before = p->before[2],
+          cut = before < 0 ? -before : 0, left = before < 0 ? 0 : before, length = p->cropped[2], done = 0;
   char *to = job->to + begin * p->padded[0] * p->padded[1] * width * item;
   for (int64_t plane = begin; plane < end; plane++)
     for (int64_t z = -p->before[0]; z < p->padded[0] - p->before[0]; z++) {
       if (work_is_over_after(&done, p->padded[1] * width)) return;
       for (int64_t y = -p->before[1]; y < p->padded[1] - p->before[1]; y++, to += width * item) {
         if (z < 0 || z >= p->sizes[0] || y < 0 || y >= p->sizes[1]) {
-          fill_run(item, to, &job->value, width);
+          fill_run(job->dtype, to, &job->value, width);
           continue;
         }
         int64_t row = (plane * p->sizes[0] + z) * p->sizes[1] + y;
-        fill_run(item, to, &job->value, left);
+        fill_run(job->dtype, to, &job->value, left);
         memcpy(to + left * item, job->from + (row * p->sizes[2] + cut) * item, (size_t)(length * item));
-        fill_run(item, to + (left + length) * item, &job->value, width - left - length);
+        fill_run(job->dtype, to + (left + length) * item, &job->value, width - left - length);
       }
     }
 }
@@ -160,13 +150,14 @@ static Status pad_constant(Call *c, const Padding *p) {
   const Tensor *self = call_tensor(c, 0);
   Tensor *out = call_out(c, 0), *one;
   if (out->numel == 0) return OK;
-  ConstantJob job = {.padding = p, .item = (int64_t)dtype_size((DType)out->dtype)};
+  ConstantJob job = {.padding = p, .dtype = (DType)out->dtype};
+  int64_t item = (int64_t)dtype_size(job.dtype);
   TRY(tensor_empty((DType)out->dtype, 0, NULL, &one));
   Status status = fill_with(one, call_scalar(c, 2), 1);
   if (!status) {
-    memcpy(&job.value, tensor_data(one), (size_t)job.item);
+    memcpy(&job.value, tensor_data(one), (size_t)item);
     job.to = tensor_data(out);
-    job.from = tensor_items(self, job.item);
+    job.from = tensor_items(self, item);
     parallel_for(c->exec->threads, p->planes, 32768 * p->planes / out->numel + 1, pad_constant_planes, &job);
   }
   tensor_release(one);

@@ -6,33 +6,23 @@
 
 /* ---- flip ---- */
 
-/* A line backwards: from its last element at `from`. */
-static void copy_reversed(int64_t item, void *restrict to, const void *restrict from, int64_t n) {
-  switch (item) {
-#define REVERSED(type)                                                                       \
-  for (int64_t i = 0; i < n; i++) ((type *)to)[i] = ((const type *)from + 1 - n)[n - 1 - i]; \
-  break
-    case 1:
-      REVERSED(uint8_t);
-    case 2:
-      REVERSED(uint16_t);
-    case 4:
-      REVERSED(uint32_t);
-    case 8:
-      REVERSED(uint64_t);
-    default:
-      REVERSED(complex128);
-#undef REVERSED
-  }
-}
-
+/* Lines of words backwards, each from its last element, in loops that become vectors. */
 static void copy_line(void *argument, int64_t n, char *const *data, const int64_t *strides) {
   DType dtype = *(const DType *)argument;
   int64_t item = (int64_t)dtype_size(dtype);
-  if (strides[0] == item && strides[1] == -item)
-    copy_reversed(item, data[0], data[1], n);
-  else
+  bool reversed = strides[0] == item && strides[1] == -item;
+#define REVERSED(type)                                       \
+  type *restrict to = (type *)data[0];                       \
+  const type *restrict from = (const type *)data[1] + 1 - n; \
+  for (int64_t i = 0; i < n; i++) to[i] = from[n - 1 - i]
+  if (reversed && item == 4) {
+    REVERSED(uint32_t);
+  } else if (reversed && item == 8) {
+    REVERSED(uint64_t);
+  } else {
     dtype_convert(dtype, data[0], strides[0] / item, dtype, data[1], strides[1] / item, n);
+  }
+#undef REVERSED
 }
 
 /* Walks the output in step with self backwards along the flipped dimensions: an iterator with negative strides. */
