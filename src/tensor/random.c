@@ -2,12 +2,14 @@
  * seed gives PyTorch's numbers, with the precision of each draw (24, 53, 11 or 8 random bits) following the dtype. */
 #include "tensor/random.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/work_limit.h"
 #include "tensor/iterate.h"
 
-enum { BLOCK = 256, NORMAL_GROUP = 16 };
+enum { BLOCK = 256 };
+static_assert(BLOCK % NORMAL_GROUP == 0, "blocks of whole groups");
 
 typedef struct Draw {
   Generator *generator;
@@ -15,8 +17,10 @@ typedef struct Draw {
   double a, b; /* parameters */
   uint64_t range;
   int64_t base;
+  /* One of them: */
+  void (*reals)(struct Draw *draw, int64_t count, double *out);
   double (*real)(struct Draw *draw);
-  int64_t (*integer)(struct Draw *draw); /* when not NULL, in place of real */
+  int64_t (*integer)(struct Draw *draw);
 } Draw;
 
 static void fill_run(void *argument, int64_t n, char *const *data, const int64_t *strides) {
@@ -30,6 +34,8 @@ static void fill_run(void *argument, int64_t n, char *const *data, const int64_t
     int64_t count = n - i < BLOCK ? n - i : BLOCK;
     if (draw->integer)
       for (int64_t j = 0; j < count; j++) values.integers[j] = draw->integer(draw);
+    else if (draw->reals)
+      draw->reals(draw, count, values.reals);
     else
       for (int64_t j = 0; j < count; j++) values.reals[j] = draw->real(draw);
     dtype_convert(draw->dtype, data[0] + i * strides[0], strides[0] / item, draw->integer ? DTYPE_INT64 : DTYPE_FLOAT64,
@@ -37,14 +43,17 @@ static void fill_run(void *argument, int64_t n, char *const *data, const int64_t
   }
 }
 
-static Status fill(Draw *draw, Tensor *t) {
+static Status fill_by(IterateBody *run, Draw *draw, Tensor *t) {
   if (t->flags & TENSOR_META) return OK;
   TRY(tensor_check_writable(t));
   Iterator it;
   TRY(iterator_init(&it, 1, (const Tensor *const[]){t}));
   draw->dtype = (DType)t->dtype;
-  iterator_run(&it, 0, it.numel, fill_run, draw);
+  iterator_run(&it, 0, it.numel, run, draw);
   return OK;
+}
+static Status fill(Draw *draw, Tensor *t) {
+  return fill_by(fill_run, draw, t);
 }
 
 /* ---- uniform ---- */
@@ -70,7 +79,20 @@ static double draw_uniform(Draw *draw) {
   return fmaf((float)x, to - from, from);
 }
 
+static void uniform_float_run(void *argument, int64_t n, char *const *data, const int64_t *strides) {
+  Draw *draw = argument;
+  float values[BLOCK], from = (float)draw->a, to = (float)draw->b;
+  for (int64_t i = 0, done = 0; i < n && !work_is_over_after(&done, BLOCK); i += BLOCK) {
+    int64_t count = n - i < BLOCK ? n - i : BLOCK;
+    generator_uniform_floats(draw->generator, count, values);
+    for (int64_t j = 0; j < count && (from != 0 || to != 1); j++) values[j] = fmaf(values[j], to - from, from);
+    dtype_convert(DTYPE_FLOAT32, data[0] + i * strides[0], strides[0] / (int64_t)sizeof(float), DTYPE_FLOAT32, values,
+                  1, count);
+  }
+}
+
 Status random_uniform(Generator *g, Tensor *t, double from, double to) {
+  if (t->dtype == DTYPE_FLOAT32) return fill_by(uniform_float_run, &(Draw){.generator = g, .a = from, .b = to}, t);
   return fill(&(Draw){.generator = g, .a = from, .b = to, .real = draw_uniform}, t);
 }
 
@@ -93,8 +115,8 @@ static double rounded(DType dtype, double value) {
   }
 }
 
-/* Sixteen uniform numbers become normal ones: the i-th and the (i + 8)-th together. bfloat16 rounds after every step,
- * the others where PyTorch keeps a value of the dtype. */
+/* A group in other dtypes than float32: bfloat16 rounds after every step, the others where PyTorch keeps a value of the
+ * dtype. */
 static void normal_group(double *u, DType dtype, double mean, double std) {
   for (int i = 0; i < NORMAL_GROUP / 2; i++) {
     double *first = &u[i], *second = &u[i + NORMAL_GROUP / 2], u1 = rounded(dtype, 1.0 - *first), u2 = *second;
@@ -118,6 +140,19 @@ static void normal_group(double *u, DType dtype, double mean, double std) {
 }
 
 /* The whole tensor is drawn uniformly first; a last group that is not full is drawn anew over the last sixteen. */
+static void fill_normal_floats(Generator *g, int64_t n, float *data, float mean, float std) {
+  int64_t whole = n / NORMAL_GROUP * NORMAL_GROUP;
+  for (int64_t i = 0, done = 0; i < whole && !work_is_over_after(&done, BLOCK); i += BLOCK) {
+    int64_t count = whole - i < BLOCK ? whole - i : BLOCK;
+    generator_uniform_floats(g, count, data + i);
+    random_normal_groups(count, data + i, mean, std);
+  }
+  if (whole == n) return;
+  float drawn_over[NORMAL_GROUP];
+  generator_uniform_floats(g, n - whole, drawn_over);
+  generator_uniform_floats(g, NORMAL_GROUP, data + n - NORMAL_GROUP);
+  random_normal_groups(NORMAL_GROUP, data + n - NORMAL_GROUP, mean, std);
+}
 static Status fill_normal_groups(Generator *g, Tensor *t, double mean, double std) {
   DType dtype = (DType)t->dtype;
   size_t item = dtype_size(dtype);
@@ -140,8 +175,11 @@ static Status fill_normal_groups(Generator *g, Tensor *t, double mean, double st
 }
 
 static Status normal_real(Generator *g, Tensor *t, double mean, double std) {
-  if (t->numel >= NORMAL_GROUP && t->contiguous && !(t->flags & TENSOR_META))
-    return fill_normal_groups(g, t, mean, std);
+  if (t->numel >= NORMAL_GROUP && t->contiguous && !(t->flags & TENSOR_META)) {
+    if (t->dtype != DTYPE_FLOAT32) return fill_normal_groups(g, t, mean, std);
+    fill_normal_floats(g, t->numel, tensor_data(t), (float)mean, (float)std);
+    return OK;
+  }
   return fill(&(Draw){.generator = g, .a = mean, .b = std, .real = draw_normal}, t);
 }
 
@@ -240,8 +278,9 @@ Status random_permutation(Generator *g, Tensor *t) {
 }
 
 /* ---- bernoulli ---- */
-static int64_t draw_bernoulli(Draw *draw) {
-  return generator_uniform_double(draw->generator) < draw->a;
+static void draw_bernoulli(Draw *draw, int64_t count, double *out) {
+  generator_uniform_doubles(draw->generator, count, out);
+  for (int64_t i = 0; i < count; i++) out[i] = out[i] < draw->a;
 }
 
 static Status check_probability(double p) {
@@ -256,7 +295,7 @@ static Status check_probability(double p) {
 
 Status random_bernoulli(Generator *g, Tensor *t, double p) {
   TRY(check_probability(p));
-  return fill(&(Draw){.generator = g, .a = p, .integer = draw_bernoulli}, t);
+  return fill(&(Draw){.generator = g, .a = p, .reals = draw_bernoulli}, t);
 }
 
 typedef struct BernoulliRun {
@@ -297,8 +336,14 @@ Status random_bernoulli_tensor(Generator *g, Tensor *t, const Tensor *p) {
 }
 
 /* ---- the others, all from 53 random bits ---- */
-static double draw_exponential(Draw *draw) {
-  return -1.0 / draw->a * log1p(-generator_uniform_double(draw->generator));
+/* 1 - u is exact, and log by far the faster; the last bit, in which log1p may differ, is seen in float64 alone. */
+static void draw_exponential(Draw *draw, int64_t count, double *out) {
+  double scale = -1.0 / draw->a;
+  generator_uniform_doubles(draw->generator, count, out);
+  if (draw->dtype == DTYPE_FLOAT64)
+    for (int64_t i = 0; i < count; i++) out[i] = scale * log1p(-out[i]);
+  else
+    for (int64_t i = 0; i < count; i++) out[i] = scale * log(1.0 - out[i]);
 }
 static double draw_geometric(Draw *draw) {
   return ceil(log(generator_uniform_double(draw->generator)) / log1p(-draw->a));
@@ -308,7 +353,7 @@ static double draw_cauchy(Draw *draw) {
 }
 
 Status random_exponential(Generator *g, Tensor *t, double lambda) {
-  return fill(&(Draw){.generator = g, .a = lambda, .real = draw_exponential}, t);
+  return fill(&(Draw){.generator = g, .a = lambda, .reals = draw_exponential}, t);
 }
 Status random_geometric(Generator *g, Tensor *t, double p) {
   return fill(&(Draw){.generator = g, .a = p, .real = draw_geometric}, t);

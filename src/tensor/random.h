@@ -24,11 +24,17 @@ uint32_t generator_random32(Generator *g);
 uint64_t generator_random64(Generator *g);
 float generator_uniform_float(Generator *g);   /* [0, 1), 24 bits */
 double generator_uniform_double(Generator *g); /* [0, 1), 53 bits */
-double generator_normal(Generator *g);         /* mean 0, deviation 1; keeps every second one */
+/* The same, `count` at once. */
+void generator_uniform_floats(Generator *g, int64_t count, float *out);
+void generator_uniform_doubles(Generator *g, int64_t count, double *out);
+double generator_normal(Generator *g); /* mean 0, deviation 1; keeps every second one */
 /* Fill a tensor of any strides in PyTorch's order and precision. */
 Status random_uniform(Generator *g, Tensor *t, double from, double to) MUST_CHECK;
 Status random_normal(Generator *g, Tensor *t, double mean,
                      double std) MUST_CHECK; /* the 16-wide path for n >= 16, scalar below */
+/* Each group of sixteen uniform numbers becomes normal ones: the i-th and the (i + 8)-th together. */
+enum { NORMAL_GROUP = 16 };
+void random_normal_groups(int64_t n, float *u, float mean, float std);
 Status random_from_to(Generator *g, Tensor *t, int64_t from, uint64_t range) MUST_CHECK; /* range 0: all 64 bits */
 Status random_full_range(Generator *g, Tensor *t) MUST_CHECK;                            /* random_() without bounds */
 Status random_bernoulli(Generator *g, Tensor *t, double p) MUST_CHECK;

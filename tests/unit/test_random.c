@@ -104,8 +104,52 @@ static void fills_in_memory_order(void **state) {
   tensor_release(turned);
 }
 
+/* Many at once are those that come one by one, wherever the generator's state is renewed, and leave it as they do. */
+static void draws_many_at_once(void **state) {
+  (void)state;
+  static const int64_t counts[] = {1, 5, 623, 1, 624, 625, 3, 311, 2000, 0, 127, 129};
+  Generator *single;
+  float floats[2000];
+  double doubles[2000];
+  uint8_t left[GENERATOR_STATE_BYTES], right[GENERATOR_STATE_BYTES];
+  assert_null(generator_new(7, &single));
+  generator_seed(generator, 7);
+  for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+    generator_uniform_floats(generator, counts[c], floats);
+    for (int64_t i = 0; i < counts[c]; i++) assert_true(floats[i] == generator_uniform_float(single));
+    assert_int_equal(generator_random32(generator), generator_random32(single));
+    generator_uniform_doubles(generator, counts[c], doubles);
+    for (int64_t i = 0; i < counts[c]; i++) assert_true(doubles[i] == generator_uniform_double(single));
+    generator_state_get(generator, left);
+    generator_state_get(single, right);
+    assert_memory_equal(left, right, sizeof left);
+  }
+  generator_release(single);
+}
+
+static void transforms_as_libm(void **state) {
+  (void)state;
+  enum { N = 16 * 700 };
+  static float u[N], x[N];
+  generator_seed(generator, 3);
+  generator_uniform_floats(generator, N, u);
+  static const float edges[] = {0, 0x1p-24f, 0x1.fffffep-1f, 0.25f, 0.5f, 0.75f, 0.125f, 0x1.fffffep-3f};
+  memcpy(u, edges, sizeof edges);
+  memcpy(u + 8, edges, sizeof edges);
+  memcpy(u + 24, edges, sizeof edges);
+  memcpy(x, u, sizeof u);
+  random_normal_groups(N, x, 0.5f, 2.0f);
+  for (int i = 0; i < N; i += 16)
+    for (int j = i; j < i + 8; j++) {
+      float radius = sqrtf(-2.0f * logf(1.0f - u[j])), angle = (float)(2.0 * M_PI) * u[j + 8];
+      assert_true(fabsf(x[j] - (0.5f + 2.0f * radius * cosf(angle))) <= 2e-6f);
+      assert_true(fabsf(x[j + 8] - (0.5f + 2.0f * radius * sinf(angle))) <= 2e-6f);
+    }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(draws_real_numbers), cmocka_unit_test(draws_integers),
-                                     cmocka_unit_test(draws_bernoulli), cmocka_unit_test(fills_in_memory_order)};
+                                     cmocka_unit_test(draws_bernoulli),    cmocka_unit_test(fills_in_memory_order),
+                                     cmocka_unit_test(draws_many_at_once), cmocka_unit_test(transforms_as_libm)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -33,6 +33,8 @@ static Status shape_multinomial(Call *c, TensorSpec *spec) {
 }
 
 static double stored(DType dtype, double value) {
+  if (dtype == DTYPE_FLOAT32) return (float)value;
+  if (dtype == DTYPE_FLOAT64) return value;
   char element[16];
   dtype_convert(dtype, element, 1, DTYPE_FLOAT64, &value, 1, 1);
   dtype_convert(DTYPE_FLOAT64, &value, 1, dtype, element, 1, 1);
