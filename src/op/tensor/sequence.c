@@ -31,10 +31,12 @@ static Status sequence_write(const Sequence *s, Tensor *out) {
   complex128 block[BLOCK];
   size_t item = dtype_size(s->dtype);
   int64_t stride = out->strides[0];
+  bool in_place = s->kind == s->dtype && stride == 1;
   for (int64_t i = 0, done = 0; i < out->numel && !work_is_over_after(&done, 8 * BLOCK); i += BLOCK) {
     int64_t count = out->numel - i < BLOCK ? out->numel - i : BLOCK;
-    s->fill(s, i, count, block);
-    dtype_convert(s->dtype, (char *)tensor_data(out) + i * stride * (int64_t)item, stride, s->kind, block, 1, count);
+    char *to = (char *)tensor_data(out) + i * stride * (int64_t)item;
+    s->fill(s, i, count, in_place ? (void *)to : block);
+    if (!in_place) dtype_convert(s->dtype, to, stride, s->kind, block, 1, count);
   }
   return OK;
 }
@@ -100,8 +102,8 @@ static Status shape_arange(Call *c, TensorSpec *spec) {
 
 static void fill_int_steps(const Sequence *s, int64_t from, int64_t count, void *out) {
   int64_t *ints = out;
-  for (int64_t i = 0; i < count; i++)
-    ints[i] = (int64_t)((uint64_t)s->int_start + (uint64_t)s->int_step * (uint64_t)(from + i));
+  uint64_t step = (uint64_t)s->int_step, value = (uint64_t)s->int_start + step * (uint64_t)from;
+  for (int64_t i = 0; i < count; i++, value += step) ints[i] = (int64_t)value;
 }
 static void fill_steps(const Sequence *s, int64_t from, int64_t count, void *out) {
   double *reals = out;
