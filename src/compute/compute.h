@@ -4,6 +4,7 @@
  *   compute/element/element.h           one element at a time
  *   compute/gemm/gemm.h                 matrix products; gemm_template.h, gemm_tile_body.h, gemm_transpose.h,
  *                                       gemm_transpose_neon.h
+ *   compute/distance/distance.h         between rows
  *   compute/attention/attention.h       softmax(Q K) V without all scores; attention_body.h
  *   compute/conv/conv.h                 convolutions
  *   compute/conv/conv_backward.h        their gradients, and transposed ones

@@ -3,48 +3,11 @@
 #include "base/parallel.h"
 #include "call/call.h"
 #include "call/operator.h"
+#include "compute/distance/distance.h"
 
 #include <math.h>
 
 /* ---- rows in double ---- */
-typedef double Distance(const double *a, const double *b, int64_t n, double p);
-static double distance_0(const double *a, const double *b, int64_t n, double p) {
-  (void)p;
-  double sum = 0;
-  for (int64_t i = 0; i < n; i++) sum += a[i] != b[i];
-  return sum;
-}
-static double distance_1(const double *a, const double *b, int64_t n, double p) {
-  (void)p;
-  double sum = 0;
-  for (int64_t i = 0; i < n; i++) sum += fabs(a[i] - b[i]);
-  return sum;
-}
-static double distance_2(const double *a, const double *b, int64_t n, double p) {
-  (void)p;
-  double sum = 0;
-  for (int64_t i = 0; i < n; i++) sum += (a[i] - b[i]) * (a[i] - b[i]);
-  return sqrt(sum);
-}
-static double distance_inf(const double *a, const double *b, int64_t n, double p) {
-  (void)p;
-  double largest = 0;
-  for (int64_t i = 0; i < n; i++) {
-    double size = fabs(a[i] - b[i]);
-    if (size > largest || isnan(size)) largest = size;
-    if (isnan(largest)) break;
-  }
-  return largest;
-}
-static double distance_p(const double *a, const double *b, int64_t n, double p) {
-  double sum = 0;
-  for (int64_t i = 0; i < n; i++) sum += pow(fabs(a[i] - b[i]), p);
-  return pow(sum, 1 / p);
-}
-static Distance *distance_of(double p) {
-  return p == 0 ? distance_0 : p == 1 ? distance_1 : p == 2 ? distance_2 : isinf(p) ? distance_inf : distance_p;
-}
-
 typedef struct Rows {
   const double *a, *b; /* count rows each, of n */
   double *out;
@@ -61,13 +24,13 @@ static void cross_rows(void *argument, int64_t begin, int64_t end) {
       r->out[i * r->rows_b + j] = r->distance(r->a + i * r->n, r->b + (batch * r->rows_b + j) * r->n, r->n, r->p);
   }
 }
-/* A row-major float64 copy in the batch of `out`. */
-static Status rows_of(const Tensor *t, const Tensor *out, Tensor **result) {
+/* A row-major copy in the batch of `out`. */
+static Status rows_of(const Tensor *t, const Tensor *out, DType dtype, Tensor **result) {
   int64_t sizes[TENSOR_MAX_DIMS];
   for (int d = 0; d < out->ndim - 2; d++) sizes[d] = out->sizes[d];
   sizes[out->ndim - 2] = t->sizes[t->ndim - 2];
   sizes[out->ndim - 1] = t->sizes[t->ndim - 1];
-  TRY(tensor_empty(DTYPE_FLOAT64, out->ndim, sizes, result));
+  TRY(tensor_empty(dtype, out->ndim, sizes, result));
   Status status = tensor_copy(*result, t, 1);
   if (status != OK) {
     tensor_release(*result);
@@ -104,12 +67,39 @@ static Status shape_cdist(Call *call, TensorSpec *specs) {
   shape_set(specs, (DType)a->dtype, ndim + 2, sizes);
   return OK;
 }
+/* PyTorch's rule for when Euclidean distances come from a matrix product; mode 1: always, 2: never. */
+static bool takes_product(const Call *call, const Tensor *out) {
+  enum { MOST_ROWS = 25, ALWAYS = 1, NEVER = 2 };
+  int64_t mode = call_is_none(call, 3) ? 0 : call_int(call, 3);
+  if (call_double(call, 2) != 2 || out->dtype != DTYPE_FLOAT32 || mode == NEVER) return false;
+  return mode == ALWAYS || out->sizes[out->ndim - 2] > MOST_ROWS || out->sizes[out->ndim - 1] > MOST_ROWS;
+}
+static Status cdist_by_product(Call *call, Tensor *out) {
+  Tensor *a = NULL, *b = NULL, *products = NULL;
+  Status status;
+  TRY_GOTO(rows_of(call_tensor(call, 0), out, DTYPE_FLOAT32, &a), done);
+  TRY_GOTO(rows_of(call_tensor(call, 1), out, DTYPE_FLOAT32, &b), done);
+  TRY_GOTO(tensor_empty(DTYPE_FLOAT32, out->ndim, out->sizes, &products), done);
+  int64_t rows_a = out->sizes[out->ndim - 2], rows_b = out->sizes[out->ndim - 1], n = a->sizes[a->ndim - 1];
+  for (int64_t batch = 0; batch < out->numel / (rows_a * rows_b); batch++)
+    TRY_GOTO(distance_by_product(call->exec, rows_a, rows_b, n, (float *)tensor_data(a) + batch * rows_a * n,
+                                 (float *)tensor_data(b) + batch * rows_b * n,
+                                 (float *)tensor_data(products) + batch * rows_a * rows_b),
+             done);
+  status = tensor_copy(out, products, call->exec->threads);
+done:
+  tensor_release(a);
+  tensor_release(b);
+  tensor_release(products);
+  return status;
+}
 static Status kernel_cdist(Call *call) {
   Tensor *out = call_out(call, 0), *a = NULL, *b = NULL, *wide = NULL;
   if (out->numel == 0) return OK;
+  if (takes_product(call, out)) return cdist_by_product(call, out);
   Status status;
-  TRY_GOTO(rows_of(call_tensor(call, 0), out, &a), done);
-  TRY_GOTO(rows_of(call_tensor(call, 1), out, &b), done);
+  TRY_GOTO(rows_of(call_tensor(call, 0), out, DTYPE_FLOAT64, &a), done);
+  TRY_GOTO(rows_of(call_tensor(call, 1), out, DTYPE_FLOAT64, &b), done);
   TRY_GOTO(tensor_empty(DTYPE_FLOAT64, out->ndim, out->sizes, &wide), done);
   double p = call_double(call, 2);
   Rows rows = {.a = tensor_data(a),
@@ -148,7 +138,7 @@ static Status kernel_pdist(Call *call) {
   const Tensor *self = call_tensor(call, 0);
   if (out->numel == 0) return OK;
   Status status;
-  TRY_GOTO(rows_of(self, self, &rows), done);
+  TRY_GOTO(rows_of(self, self, DTYPE_FLOAT64, &rows), done);
   TRY_GOTO(tensor_empty(DTYPE_FLOAT64, 1, out->sizes, &wide), done);
   double p = call_double(call, 1), *to = tensor_data(wide);
   const double *x = tensor_data(rows);
