@@ -163,6 +163,28 @@ static const char program[] =
     "    if not is_list(torch.searchsorted(big, big), [0, 1]):\n"
     "        return 'large integers'\n"
     "    return '' if torch.searchsorted(edges[0][:0], values).sum().item() == 0 else 'no edges'\n"
+    "def histograms() -> str:\n"
+    "    for bins in [1, 7, 50]:\n"
+    "        for range in [[0.0, 0.0], [-10.0, 10.0], [-3.3, 7.7], [5.0, 5.0]]:\n"
+    "            x = torch.randint(-300, 300, [40, 31]).to(torch.float32) / 10.0\n"
+    "            low, high = torch.tensor(range[0]), torch.tensor(range[1])\n"
+    "            if range[0] == range[1]:\n"
+    "                low, high = x.min(), x.max()\n"
+    "            kept = x[(x >= low).logical_and(x <= high)]\n"
+    "            at = ((kept - low) / (high - low) * bins).to(torch.int64).clamp(0, bins - 1)\n"
+    "            counts = torch.bincount(at, None, bins)\n"
+    "            for form in [x, x.t(), torch.cat([x, torch.full([2, 31], float('nan'))]) \\\n"
+    "                         if range[0] != range[1] else x]:\n"
+    "                if not torch.equal(torch.histc(form, bins, range[0], range[1]), counts.to(torch.float32)):\n"
+    "                    return 'histc {} {}'.format(bins, range)\n"
+    "    x = torch.histc(torch.tensor([2.0, 2.0], dtype=torch.float64), 4)\n"
+    "    if not torch.equal(x, torch.tensor([0.0, 0.0, 2.0, 0.0], dtype=torch.float64)):\n"
+    "        return 'one value {}'.format(x)\n"
+    "    if int(torch.histc(torch.ones([9]), 4, 1.0, 1.0000000001)[0]) != 9:\n"
+    "        return 'no width'\n"
+    "    return '' if torch.equal(torch.histc(torch.empty([0]), 3), torch.zeros([3])) else 'empty'\n"
+    "def endless() -> Tensor:\n"
+    "    return torch.histc(torch.tensor([1.0, float('inf')]), 5)\n"
     /* The lower one of the middle, and of equal ones that which a stable sort puts there. */
     "def medians() -> str:\n"
     "    for n in [1, 2, 9, 200, 1001]:\n"
@@ -191,6 +213,8 @@ static void test_operators(void **state) {
     expect_text(program, "unique", -1, threads, WICK_GRAD_OFF, "");
     expect_text(program, "search", -1, threads, WICK_GRAD_OFF, "");
     expect_text(program, "medians", -1, threads, WICK_GRAD_OFF, "");
+    expect_text(program, "histograms", -1, threads, WICK_GRAD_OFF, "");
+    expect_text(program, "endless", -1, threads, WICK_GRAD_OFF, "range of [1, inf] is not finite");
   }
 }
 

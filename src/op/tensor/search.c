@@ -408,6 +408,74 @@ done:
   return status;
 }
 
+/* ---- histc ---- */
+static Status shape_histc(Call *call, TensorSpec *spec) {
+  const Tensor *self = call_tensor(call, 0);
+  int64_t bins = call_int(call, 1);
+  if (bins <= 0) return status_new(ERROR_RUNTIME, "bins must be > 0");
+  shape_set(spec, (DType)self->dtype, 1, &bins);
+  spec->device = tensor_device(self);
+  return OK;
+}
+
+/* The least and the greatest, NaN where there is one; and how many elements are in each bin, in the steps PyTorch
+ * rounds. */
+#define HISTOGRAM(T, S)                                                                        \
+  static void range_##S(int64_t n, const T *x, double *low, double *high) {                    \
+    T least = x[0], greatest = x[0];                                                           \
+    for (int64_t i = 1; i < n; i++) {                                                          \
+      least = x[i] < least || x[i] != x[i] ? x[i] : least;                                     \
+      greatest = x[i] > greatest || x[i] != x[i] ? x[i] : greatest;                            \
+    }                                                                                          \
+    *low = (double)least, *high = (double)greatest;                                            \
+  }                                                                                            \
+  static void count_##S(int64_t n, const T *x, T low, T high, int64_t bins, int64_t *counts) { \
+    T width = high - low, wide = (T)bins;                                                      \
+    for (int64_t i = 0; i < n; i++) {                                                          \
+      if (!(x[i] >= low && x[i] <= high)) continue;                                            \
+      T place = (x[i] - low) / width * wide; /* NaN where the width is 0 */                    \
+      int64_t bin = place > 0 ? place < wide ? (int64_t)place : bins - 1 : 0;                  \
+      counts[bin < bins ? bin : bins - 1]++;                                                   \
+    }                                                                                          \
+  }
+HISTOGRAM(float, f32)
+HISTOGRAM(double, f64)
+
+static Status kernel_histc(Call *call) {
+  Tensor *out = call_out(call, 0), *x = NULL, *counts = NULL;
+  bool wide = call_tensor(call, 0)->dtype == DTYPE_FLOAT64;
+  int64_t bins = call_int(call, 1);
+  double low = ivalue_to_double(call_scalar(call, 2)), high = ivalue_to_double(call_scalar(call, 3));
+  Status status;
+  TRY_GOTO(dense_in(call_tensor(call, 0), wide ? DTYPE_FLOAT64 : DTYPE_FLOAT32, &x), done);
+  if (low == high && x->numel > 0) {
+    if (wide)
+      range_f64(x->numel, tensor_data(x), &low, &high);
+    else
+      range_f32(x->numel, tensor_data(x), &low, &high);
+  }
+  if (low == high) low -= 1, high += 1;
+  if (!isfinite(low) || !isfinite(high)) {
+    status = status_new(ERROR_RUNTIME, "torch.histc: range of [%g, %g] is not finite", low, high);
+    goto done;
+  }
+  if (!(low < high)) {
+    status = status_new(ERROR_RUNTIME, "torch.histc: max must be larger than min");
+    goto done;
+  }
+  TRY_GOTO(tensor_empty(DTYPE_INT64, 1, &bins, &counts), done);
+  tensor_fill_zero(counts);
+  if (wide)
+    count_f64(x->numel, tensor_data(x), low, high, bins, tensor_data(counts));
+  else
+    count_f32(x->numel, tensor_data(x), (float)low, (float)high, bins, tensor_data(counts));
+  status = tensor_copy(out, counts, 1);
+done:
+  tensor_release(x);
+  tensor_release(counts);
+  return status;
+}
+
 #define SEARCH(text)                                                                                         \
   {                                                                                                          \
     .schema = text, .shape = shape_search, .kernel = kernel_search, .flags = OP_NOT_DIFFERENTIABLE | OP_OUT, \
@@ -456,23 +524,8 @@ static const OpRow rows[] = {
      .flags = OP_NOT_DIFFERENTIABLE},
     {.schema = "aten::histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
      .dtypes = "histogram_cpu: floating",
-     .body = "if bins <= 0:\n"
-             "    raise RuntimeError('bins must be > 0')\n"
-             "low = float(min)\n"
-             "high = float(max)\n"
-             "flat = self.reshape(-1)\n"
-             "if low == high and flat.numel() > 0:\n"
-             "    low = float(flat.min())\n"
-             "    high = float(flat.max())\n"
-             "if low == high:\n"
-             "    low = low - 1.0\n"
-             "    high = high + 1.0\n"
-             "if not low < high:\n"
-             "    raise RuntimeError('max must be larger than min')\n"
-             "inside = (flat >= low).logical_and(flat <= high)\n"
-             "kept = flat[inside]\n"
-             "bin = ((kept - low) / (high - low) * bins).to(torch.int64).clamp(0, bins - 1)\n"
-             "return torch.bincount(bin, None, bins).to(self.dtype)",
+     .shape = shape_histc,
+     .kernel = kernel_histc,
      .flags = OP_OUT | OP_NOT_DIFFERENTIABLE},
     {.schema = "aten::histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> "
                "(Tensor hist, Tensor bin_edges)",
