@@ -39,12 +39,20 @@ static const char program[] =
     "    x[3, 4] = float('nan')\n"
     "    d = torch.cdist(x, torch.randn([40, 12]))\n"
     "    return '' if bool(d[3].isnan().all()) and int(d.isnan().sum()) == 40 else 'NaN'\n"
-    "def far() -> str:\n" /* digits are lost by products alone */
-    "    x = torch.randn([40, 3]) + 1000.0\n"
-    "    d = torch.cdist(x, x, 2.0, 2)\n"
-    "    if float(d.diagonal().abs().max()) > 0.0 or float((d.double() - plain(x, x, 2.0)).abs().max()) > 1e-6:\n"
-    "        return 'one by one'\n"
-    "    return '' if bool((torch.cdist(x, x) >= 0.0).all()) else 'not a number'\n";
+    /* Products alone would lose all digits. */
+    "def far() -> str:\n"
+    "    x = torch.randn([40, 11]) + 1000.0\n"
+    "    for mode in [0, 1, 2]:\n"
+    "        d = torch.cdist(x, x, 2.0, mode)\n"
+    "        if float(d.diagonal().abs().max()) > 0.0 or float((d.double() - plain(x, x, 2.0)).abs().max()) > 1e-5:\n"
+    "            return 'mode {}'.format(mode)\n"
+    "    x = torch.randn([40, 11])\n"
+    "    if float(torch.cdist(x, x).diagonal().max()) > 0.0:\n"
+    "        return 'the same rows'\n"
+    "    y = x.clone()\n"
+    "    y[7, 2] = float('inf')\n"
+    "    d = torch.cdist(x, y)\n"
+    "    return '' if bool((d[:, 7] == float('inf')).all()) and int(d.isinf().sum()) == 40 else 'infinite'\n";
 
 static void test_distances(void **state) {
   (void)state;

@@ -8,6 +8,8 @@
 #include "compute/gemm/gemm.h"
 
 enum { LANES = 8 };
+/* Squares of distances below this part of the rows' own lose too many digits as differences of products. */
+#define CLOSE 0x1p-6f
 
 /* The sum over i of `term`, in LANES parts. */
 #define SUM_OF(T, term)                                                         \
@@ -57,20 +59,31 @@ static float square_of(const float *x, int64_t n) {
   return sum;
 }
 
+static float square_between(const float *a, const float *b, int64_t n) {
+  SUM_OF(float, (a[i] - b[i]) * (a[i] - b[i]));
+  return sum;
+}
+
 typedef struct Products {
   int64_t rows_b, n;
-  const float *a, *squares_b;
+  const float *a, *b, *squares_b;
   float *out;
 } Products;
 
 static void products_to_distances(void *argument, int64_t begin, int64_t end) {
   const Products *p = argument;
   for (int64_t i = begin; i < end; i++) {
-    float square = square_of(p->a + i * p->n, p->n), *out = p->out + i * p->rows_b;
-    const float *squares_b = p->squares_b;
+    const float *a = p->a + i * p->n, *squares_b = p->squares_b;
+    float square = square_of(a, p->n), *out = p->out + i * p->rows_b;
+    int32_t close = 0;
     for (int64_t j = 0; j < p->rows_b; j++) {
-      float x = square + squares_b[j] + out[j];
-      out[j] = sqrtf(x < 0 ? 0 : x); /* NaN stays */
+      float scale = square + squares_b[j], x = scale + out[j];
+      close += !(x >= scale * CLOSE);
+      out[j] = sqrtf(x);
+    }
+    for (int64_t j = 0; j < p->rows_b && close; j++) {
+      float scale = square + squares_b[j];
+      if (!(out[j] * out[j] > scale * (2 * CLOSE))) out[j] = sqrtf(square_between(a, p->b + j * p->n, p->n));
     }
   }
 }
@@ -86,7 +99,7 @@ Status distance_by_product(Exec *exec, int64_t rows_a, int64_t rows_b, int64_t n
                        rows_b, false);
   if (status == OK)
     parallel_for(exec->threads, rows_a, 1 + 30000 / (rows_b + n), products_to_distances,
-                 &(Products){rows_b, n, a, squares_b, out});
+                 &(Products){rows_b, n, a, b, squares_b, out});
   tensor_release(squares);
   return status;
 }
