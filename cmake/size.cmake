@@ -37,7 +37,7 @@ wick_compile_files_for("-Os" src/tile/formula.c src/tile/kernel_ir.c src/tile/pr
 wick_compile_files_for("${vectorized}" src/tile/loops_avx2.c src/tile/loops_complex.c src/tile/special.c)
 # loops without rests: what -O3 adds are copies of them
 file(GLOB maxima CONFIGURE_DEPENDS src/compute/pool/pool_maximum_avx*.c)
-wick_compile_files_for("${vectorized}" ${maxima} src/compute/reduce/reduce_float32_avx2.c
-                       src/tile/line_sum_f64.c)
-# a loop for each accumulator, most of them over what was converted first
-wick_compile_files_for("-O2" src/compute/reduce/reduce_ops.c)
+wick_compile_files_for("${vectorized}" ${maxima})
+# a loop for each accumulator, most of them over what was converted first; vectors that are written out
+wick_compile_files_for("-O2" src/compute/reduce/reduce_ops.c
+                       src/compute/reduce/reduce_float32_avx2.c src/tile/line_sum_f64.c)

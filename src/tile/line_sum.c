@@ -2,12 +2,8 @@
 #include "base/processor.h"
 #define ELEMENT float
 #define SUM line_sum_f32_portable
-#define SQUARES line_squares_f32_portable
 #include "tile/line_sum_body.h"
 
 double line_sum_f32(int64_t n, const float *x) {
   return PROCESSOR_FORM(line_sum_f32)(n, x);
-}
-double line_squares_f32(int64_t n, const float *x) {
-  return PROCESSOR_FORM(line_squares_f32)(n, x);
 }

@@ -9,9 +9,8 @@ enum { LINE_SUM_BLOCK = 512 };
 /* Of one block, n <= LINE_SUM_BLOCK. */
 double line_sum_f32(int64_t n, const float *x);
 double line_sum_f64(int64_t n, const double *x);
-double line_squares_f32(int64_t n, const float *x);
 double line_squares_f64(int64_t n, const double *x);
-/* Their forms. */
+/* Their forms; those of squares for reductions that have one themselves (compute/reduce/reduce_float32.h). */
 typedef double LineSum(int64_t n, const float *x);
 LineSum line_sum_f32_portable, line_sum_f32_avx2, line_sum_f32_neon;
-LineSum line_squares_f32_portable, line_squares_f32_avx2, line_squares_f32_neon;
+LineSum line_squares_f32_avx2, line_squares_f32_neon;

@@ -1,5 +1,5 @@
 /* The sums of line_sum.h for one instruction set. The including file defines ELEMENT, what is read, and the names SUM
- * and SQUARES. */
+ * and, where they are wanted, SQUARES. */
 #include "tile/line_sum.h"
 
 enum { WIDTH = 4, VECTORS = 8 };
@@ -32,4 +32,6 @@ typedef double Doubles __attribute__((vector_size(WIDTH * sizeof(double))));
     return (even[0] + even[1]) + (even[2] + even[3]) + tail;  \
   }
 LINE(SUM, AS_IS)
+#ifdef SQUARES
 LINE(SQUARES, SQUARED)
+#endif

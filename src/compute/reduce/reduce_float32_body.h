@@ -9,6 +9,7 @@
 /* Four rows at once, in order; four columns at once, converted as they are loaded. */
 enum { COLUMNS = 4 };
 typedef double Doubles __attribute__((vector_size(COLUMNS * sizeof(double)), aligned(sizeof(double)), may_alias));
+typedef int64_t Longs __attribute__((vector_size(COLUMNS * sizeof(int64_t)), aligned(sizeof(int64_t)), may_alias));
 #define LOAD(at) ((Doubles){(double)(at)[0], (double)(at)[1], (double)(at)[2], (double)(at)[3]})
 #define SUMS(NAME, LINE, TERM)                                                                                      \
   static void NAME##_along(void *const *state, int64_t rows, int64_t stride, int64_t n, const float *x, int64_t at, \
@@ -114,17 +115,23 @@ static int64_t position_of(int64_t n, const float *x, float value) {
   }                                                                                                                 \
   static void NAME##_down(void *const *state, int64_t rows, int64_t stride, int64_t n, const float *x, int64_t at,  \
                           bool positions) {                                                                         \
+    double *best = state[0];                                                                                        \
+    int64_t *place = state[1];                                                                                      \
     (void)positions;                                                                                                \
-    double *restrict best = state[0];                                                                               \
-    int64_t *restrict place = state[1];                                                                             \
     for (int64_t r = 0; r < rows; r++, x += stride) {                                                               \
-      int64_t position = at + r, none = position ? 0 : -1;                                                          \
-      for (int64_t i = 0; i < n; i++) {                                                                             \
-        double value = x[i], old = best[i];                                                                         \
-        int64_t better = none | -(int64_t)((value BETTER old) | ((value != value) & (old == old)));                 \
-        best[i] = better ? value : old;                                                                             \
-        place[i] = better ? position : place[i];                                                                    \
+      int64_t position = at + r, none = position ? 0 : -1, i = 0;                                                   \
+      for (; i + COLUMNS <= n; i += COLUMNS) {                                                                      \
+        Doubles *to = (Doubles *)(best + i), value = LOAD(x + i), old = *to;                                        \
+        Longs *where = (Longs *)(place + i);                                                                        \
+        Longs better = none | (value BETTER old) | ((value != value) & (old == old));                               \
+        *to = (Doubles)((better & (Longs)value) | (~better & (Longs)old));                                          \
+        *where = (better & position) | (~better & *where);                                                          \
       }                                                                                                             \
+      for (; i < n; i++)                                                                                            \
+        if (none || x[i] BETTER best[i] || (x[i] != x[i] && best[i] == best[i])) {                                  \
+          best[i] = x[i];                                                                                           \
+          place[i] = position;                                                                                      \
+        }                                                                                                           \
     }                                                                                                               \
   }
 EXTREME(max, >, -INFINITY)
@@ -147,14 +154,13 @@ static void add_exponentials(double *most, double *sum, int64_t n, const float *
   float e[REDUCE_BLOCK];
   raise(most, sum, max_line(n, x));
   float shift = shift_of(*most);
-#if defined(__clang__)
-#pragma clang loop vectorize(assume_safety)
-#else
-#pragma GCC ivdep
-#endif
-  for (int64_t i = 0; i < n; i++) e[i] = f32_exp(x[i] - shift);
+  memcpy(e, x, (size_t)n * sizeof *e);
+  for (int64_t i = n; i % WIDTH != 0; i++) e[i] = 0;
+  for (int64_t i = 0; i < n; i += WIDTH)
+    for (int k = 0; k < WIDTH; k++) e[i + k] = f32_exp(e[i + k] - shift);
   *sum += FORM(line_sum_f32)(n, e);
 }
+_Static_assert(REDUCE_BLOCK % WIDTH == 0, "vectors fill a block");
 
 static void logsumexp_along(void *const *state, int64_t rows, int64_t stride, int64_t n, const float *x, int64_t at,
                             bool positions) {

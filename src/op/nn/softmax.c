@@ -52,7 +52,7 @@ typedef struct SoftmaxBlocks {
   const float *x;
   float *to;
   bool is_log;
-  TileLoop *exponentials;
+  TileLoop *exponentials, *subtract, *multiply;
 } SoftmaxBlocks;
 enum { BLOCK = 256, LEAST_INNER = 16 };
 
@@ -64,17 +64,16 @@ static void softmax_block(const SoftmaxBlocks *s, int64_t n, const float *x, flo
   for (int64_t at = 0; at < end; at += s->inner)
     for (int64_t i = 0; i < n; i++) most[i] = x[at + i] > most[i] ? x[at + i] : most[i];
   for (int64_t at = 0; at < end; at += s->inner) {
-    for (int64_t i = 0; i < n; i++) e[i] = x[at + i] - most[i];
-    s->exponentials(n, e, e, NULL, NULL);
-    for (int64_t i = 0; i < n; i++) sums[i] += (double)e[i];
-    if (!s->is_log) memcpy(to + at, e, (size_t)n * sizeof *e);
+    float *terms = s->is_log ? e : to + at;
+    s->subtract(n, terms, x + at, most, NULL);
+    s->exponentials(n, terms, terms, NULL, NULL);
+    for (int64_t i = 0; i < n; i++) sums[i] += (double)terms[i];
   }
   for (int64_t i = 0; i < n; i++) e[i] = s->is_log ? logf((float)sums[i]) : 1 / (float)sums[i];
-  for (int64_t at = 0; at < end; at += s->inner)
-    if (s->is_log)
-      for (int64_t i = 0; i < n; i++) to[at + i] = x[at + i] - most[i] - e[i];
-    else
-      for (int64_t i = 0; i < n; i++) to[at + i] *= e[i];
+  for (int64_t at = 0; at < end; at += s->inner) {
+    if (s->is_log) s->subtract(n, to + at, x + at, most, NULL);
+    (s->is_log ? s->subtract : s->multiply)(n, to + at, to + at, e, NULL);
+  }
 }
 
 static void softmax_blocks(void *argument, int64_t begin, int64_t end) {
@@ -96,7 +95,9 @@ static bool run_blocks(const SoftmaxRun *run, const Exec *exec, const Tensor *se
                      .x = tensor_data(self),
                      .to = tensor_data(out),
                      .is_log = run->is_log,
-                     .exponentials = tile_loop(KERNEL_EXP, TILE_F32)};
+                     .exponentials = tile_loop(KERNEL_EXP, TILE_F32),
+                     .subtract = tile_loop(KERNEL_SUB, TILE_F32),
+                     .multiply = tile_loop(KERNEL_MUL, TILE_F32)};
   for (int d = (int)dim + 1; d < self->ndim; d++) s.inner *= self->sizes[d];
   if (s.inner < LEAST_INNER) return false;
   s.blocks = (s.inner + BLOCK - 1) / BLOCK;
