@@ -27,8 +27,8 @@ wick_compile_files_for("-Os" ${seldom} src/api/archive.c src/api/build.c src/api
                        src/api/overloads.c src/api/runtime.c src/api/trace.c src/api/trees.c)
 # rows that call others, or whose loops few programs wait for
 wick_compile_files_for("-Os" src/op/nn/dropout.c src/op/nn/loss.c src/op/nn/pool_fractional.c src/op/nn/rnn.c src/op/nn/rnn_layers.c
-                       src/op/tensor/composite.c src/op/tensor/foreach.c src/op/tensor/random_rows.c
-                       src/op/tensor/sample.c src/op/tensor/search.c
+                       src/op/nn/upsample.c src/op/tensor/composite.c src/op/tensor/foreach.c
+                       src/op/tensor/random_rows.c src/op/tensor/sample.c src/op/tensor/search.c
                        src/op/tensor/tensor_attribute.c src/tensor/sparse.c)
 wick_compile_files_for("${vectorized}" src/compute/conv/flat_few.c src/compute/resample/resample.c src/tensor/convert.c
                        src/tensor/copy.c src/tensor/iterate.c src/tensor/quantizer.c src/tensor/random.c)

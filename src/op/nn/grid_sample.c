@@ -44,18 +44,42 @@ typedef struct Corners {
   int64_t place[4][POINTS];
 } Corners;
 
+/* Along one dimension: the pixels below and above a place. */
+typedef struct Pair {
+  float weight[2];
+  uint32_t shown[2];
+  int64_t place[2]; /* within the image in any case */
+} Pair;
+static inline Pair pair_at(float at, int64_t size) {
+  float low = floorf(at), most = (float)(size - 1);
+  Pair pair = {.weight = {low + 1 - at, at - low}};
+  if (!(low >= -1 && low <= most)) return pair; /* NaN is nowhere */
+  int64_t i = (int64_t)low;
+  bool below = i >= 0, above = low + 1 <= most;
+  pair.shown[0] = below ? ~0u : 0;
+  pair.shown[1] = above ? ~0u : 0;
+  pair.place[0] = below ? i : 0;
+  pair.place[1] = above ? i + 1 : 0;
+  return pair;
+}
+
 static void find_corners(const GridSample *s, const float *grid, int64_t first, int64_t count, Corners *out) {
   assert(count <= POINTS);
+  int64_t row = first / s->out_width, column = first % s->out_width;
   for (int64_t i = 0; i < count; i++) {
-    const float *at = grid + (first + i) / s->out_width * s->strides[1] + (first + i) % s->out_width * s->strides[2];
-    float x = pixel_of(s, at[0], s->width), y = pixel_of(s, at[s->strides[3]], s->height);
-    float low_x = floorf(x), low_y = floorf(y);
+    const float *at = grid + row * s->strides[1] + column * s->strides[2];
+    Pair x = pair_at(pixel_of(s, at[0], s->width), s->width);
+    Pair y = pair_at(pixel_of(s, at[s->strides[3]], s->height), s->height);
+#pragma GCC unroll 4
     for (int k = 0; k < 4; k++) { /* rows first, the order of the sums */
-      float px = low_x + (float)(k >> 1), py = low_y + (float)(k & 1);
-      bool shown = px >= 0 && px <= (float)(s->width - 1) && py >= 0 && py <= (float)(s->height - 1);
-      out->weight[k][i] = (k & 1 ? y - low_y : low_y + 1 - y) * (k >> 1 ? x - low_x : low_x + 1 - x);
-      out->shown[k][i] = shown ? ~0u : 0;
-      out->place[k][i] = shown ? (int64_t)py * s->width + (int64_t)px : 0;
+      int right = k >> 1, under = k & 1;
+      out->weight[k][i] = y.weight[under] * x.weight[right];
+      out->shown[k][i] = y.shown[under] & x.shown[right];
+      out->place[k][i] = y.place[under] * s->width + x.place[right];
+    }
+    if (++column == s->out_width) {
+      column = 0;
+      row++;
     }
   }
 }
