@@ -6,6 +6,7 @@
 #include "base/parallel.h"
 #include "call/operator.h"
 #include "compute/sort/sort.h"
+#include "tensor/iterate.h"
 
 /* ---- searchsorted: the place of each value in a sorted line ---- */
 typedef struct Search {
@@ -241,8 +242,66 @@ static Status group_rows(const Table *t, bool sort, Groups *out) {
   return OK;
 }
 
+static int64_t keys_at(const Table *t, int64_t begin, int64_t *keys) {
+  int64_t count = t->rows - begin < SORT_CHUNK ? t->rows - begin : SORT_CHUNK, item = (int64_t)t->item;
+  sort_keys(t->dtype, t->data + begin * item, item, count, keys);
+  return count;
+}
+
+/* The span of single integers, from *least on; UINT64_MAX: too wide for a table of those between. */
+static uint64_t span_of(const Table *t, int64_t *least) {
+  int64_t keys[SORT_CHUNK], greatest = INT64_MIN;
+  *least = INT64_MAX;
+  for (int64_t begin = 0, count; begin < t->rows; begin += count) {
+    count = keys_at(t, begin, keys);
+    for (int64_t i = 0; i < count; i++) {
+      *least = keys[i] < *least ? keys[i] : *least;
+      greatest = keys[i] > greatest ? keys[i] : greatest;
+    }
+  }
+  uint64_t span = (uint64_t)greatest - (uint64_t)*least;
+  return t->rows > 0 && span < 2 * (uint64_t)t->rows + 1000 ? span + 1 : UINT64_MAX;
+}
+
+/* Groups of integers that lie close, by counting each. */
+static Status group_by_counting(const Table *t, int64_t least, int64_t span, Groups *out) {
+  Tensor *table;
+  int64_t keys[SORT_CHUNK], sum = 0, done = 0;
+  TRY(tensor_empty(DTYPE_INT64, 1, (const int64_t[]){2 * span}, &table));
+  tensor_fill_zero(table);
+  int64_t *counts = tensor_data(table), *where = counts + span; /* one of each; then its group */
+  for (int64_t begin = 0, count; begin < t->rows; begin += count) {
+    count = keys_at(t, begin, keys);
+    for (int64_t i = 0; i < count; i++) {
+      counts[keys[i] - least]++;
+      where[keys[i] - least] = begin + i;
+    }
+    if (work_is_over_after(&done, count)) {
+      tensor_release(table);
+      return work_status();
+    }
+  }
+  for (int64_t value = 0; value < span; value++) {
+    if (counts[value] == 0) continue;
+    out->firsts[out->found] = sum;
+    out->order[sum] = where[value];
+    where[value] = out->found++;
+    sum += counts[value];
+  }
+  assert(sum == t->rows);
+  for (int64_t begin = 0, count; begin < t->rows && out->number; begin += count) {
+    count = keys_at(t, begin, keys);
+    for (int64_t i = 0; i < count; i++) out->number[begin + i] = where[keys[i] - least];
+  }
+  tensor_release(table);
+  return OK;
+}
+
 /* The same of single values, by their keys. */
 static Status group_values(const Table *t, bool sort, Groups *out) {
+  int64_t least;
+  uint64_t span = sort && !dtype_is_floating(t->dtype) ? span_of(t, &least) : UINT64_MAX;
+  if (span != UINT64_MAX) return group_by_counting(t, least, (int64_t)span, out);
   SortLine line;
   assert(t->width == 1);
   TRY(sort_line_new(t->rows, &line));
@@ -441,37 +500,65 @@ static Status shape_histc(Call *call, TensorSpec *spec) {
 HISTOGRAM(float, f32)
 HISTOGRAM(double, f64)
 
+typedef struct Histogram {
+  DType dtype, compute; /* of the elements; float32 or float64 */
+  double low, high;
+  int64_t bins, *counts; /* NULL: low and high are looked for */
+} Histogram;
+
+static void histogram_run(void *argument, int64_t n, char *const *data, const int64_t *strides) {
+  Histogram *h = argument;
+  bool wide = h->compute == DTYPE_FLOAT64;
+  union {
+    float f[SORT_CHUNK];
+    double d[SORT_CHUNK];
+  } x;
+  for (int64_t i = 0, done = 0, count; i < n && !work_is_over_after(&done, SORT_CHUNK); i += count) {
+    count = n - i < SORT_CHUNK ? n - i : SORT_CHUNK;
+    dtype_convert(h->compute, &x, 1, h->dtype, data[0] + i * strides[0], strides[0] / (int64_t)dtype_size(h->dtype),
+                  count);
+    if (h->counts && wide) {
+      count_f64(count, x.d, h->low, h->high, h->bins, h->counts);
+    } else if (h->counts) {
+      count_f32(count, x.f, (float)h->low, (float)h->high, h->bins, h->counts);
+    } else {
+      double low, high;
+      if (wide)
+        range_f64(count, x.d, &low, &high);
+      else
+        range_f32(count, x.f, &low, &high);
+      h->low = low < h->low || isnan(low) ? low : h->low;
+      h->high = high > h->high || isnan(high) ? high : h->high;
+    }
+  }
+}
+
 static Status kernel_histc(Call *call) {
-  Tensor *out = call_out(call, 0), *x = NULL, *counts = NULL;
-  bool wide = call_tensor(call, 0)->dtype == DTYPE_FLOAT64;
-  int64_t bins = call_int(call, 1);
-  double low = ivalue_to_double(call_scalar(call, 2)), high = ivalue_to_double(call_scalar(call, 3));
-  Status status;
-  TRY_GOTO(dense_in(call_tensor(call, 0), wide ? DTYPE_FLOAT64 : DTYPE_FLOAT32, &x), done);
-  if (low == high && x->numel > 0) {
-    if (wide)
-      range_f64(x->numel, tensor_data(x), &low, &high);
-    else
-      range_f32(x->numel, tensor_data(x), &low, &high);
+  Tensor *out = call_out(call, 0), *counts;
+  const Tensor *self = call_tensor(call, 0);
+  DType dtype = (DType)self->dtype;
+  Histogram h = {dtype,
+                 dtype == DTYPE_FLOAT64 ? DTYPE_FLOAT64 : DTYPE_FLOAT32,
+                 ivalue_to_double(call_scalar(call, 2)),
+                 ivalue_to_double(call_scalar(call, 3)),
+                 call_int(call, 1),
+                 NULL};
+  Iterator it;
+  TRY(iterator_init(&it, 1, &self));
+  if (h.low == h.high && self->numel > 0) {
+    h.low = INFINITY, h.high = -INFINITY;
+    iterator_run(&it, 0, it.numel, histogram_run, &h);
+    TRY(work_status());
   }
-  if (low == high) low -= 1, high += 1;
-  if (!isfinite(low) || !isfinite(high)) {
-    status = status_new(ERROR_RUNTIME, "torch.histc: range of [%g, %g] is not finite", low, high);
-    goto done;
-  }
-  if (!(low < high)) {
-    status = status_new(ERROR_RUNTIME, "torch.histc: max must be larger than min");
-    goto done;
-  }
-  TRY_GOTO(tensor_empty(DTYPE_INT64, 1, &bins, &counts), done);
+  if (h.low == h.high) h.low -= 1, h.high += 1;
+  if (!isfinite(h.low) || !isfinite(h.high))
+    return status_new(ERROR_RUNTIME, "torch.histc: range of [%g, %g] is not finite", h.low, h.high);
+  if (!(h.low < h.high)) return status_new(ERROR_RUNTIME, "torch.histc: max must be larger than min");
+  TRY(tensor_empty(DTYPE_INT64, 1, &h.bins, &counts));
   tensor_fill_zero(counts);
-  if (wide)
-    count_f64(x->numel, tensor_data(x), low, high, bins, tensor_data(counts));
-  else
-    count_f32(x->numel, tensor_data(x), (float)low, (float)high, bins, tensor_data(counts));
-  status = tensor_copy(out, counts, 1);
-done:
-  tensor_release(x);
+  h.counts = tensor_data(counts);
+  iterator_run(&it, 0, it.numel, histogram_run, &h);
+  Status status = tensor_copy(out, counts, 1);
   tensor_release(counts);
   return status;
 }
