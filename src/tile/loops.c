@@ -12,9 +12,9 @@ static const TileLoops *processor_loops(void) {
 
 TileLoop *tile_loop(KernelOp op, TileType type) {
   assert(op < KERNEL_OP_COUNT && type < TILE_TYPE_COUNT);
-  if (type == TILE_C128) return tile_loops_complex[op][type];
   TileLoop *loop = PROCESSOR_HAS_AVX512 ? tile_loops_avx512[op][type] : NULL;
   if (!loop) loop = processor_loops()->loops[op][type];
+  if (!loop) loop = tile_loops_complex[op][type];
   return loop ? loop : tile_loops_libm[op][type];
 }
 
@@ -116,7 +116,7 @@ static double gelu_f64(double x) {
 
 /* clang-format off */
 #define SAME_NAME_UNARY(X) X(ASIN, asin) X(ACOS, acos) X(SINH, sinh) X(COSH, cosh) X(ASINH, asinh) X(ACOSH, acosh) X(ATANH, atanh) X(ERFC, erfc)
-#define DOUBLE_ONLY_UNARY(X) X(EXP, exp) X(EXPM1, expm1) X(EXP2, exp2) X(LOG, log) X(LOG1P, log1p) X(LOG2, log2) \
+#define DOUBLE_ONLY_UNARY(X) X(EXPM1, expm1) X(EXP2, exp2) X(LOG, log) X(LOG1P, log1p) X(LOG2, log2) \
   X(LOG10, log10) \
   X(SIN, sin) X(COS, cos) X(TAN, tan) X(ATAN, atan) X(TANH, tanh) X(ERF, erf)
 #define DOUBLE_ONLY_BINARY(X) X(FMOD, fmod) X(ATAN2, atan2)

@@ -12,6 +12,7 @@ const TileLoopTable tile_loops_avx512 = {
   ROW(FMIN, fmin), ROW(FMAX, fmax),
   ROW(EQ, eq), ROW(NE, ne), ROW(LT, lt), ROW(LE, le), ROW(GT, gt), ROW(GE, ge), ROW(SELECT, select),
   ROW(EXP, exp_loop), ROW(EXPM1, expm1_loop), ROW(LOG, log_loop), ROW(TANH, tanh_loop), ROW(SIGMOID, sigmoid_loop),
-  ROW(ERF, erf_loop), ROW(GELU, gelu_loop)
+  ROW(ERF, erf_loop), ROW(GELU, gelu_loop), ROW(HARDSWISH, hardswish),
+  ROW(LEAKY_RELU, leaky_relu)
 };
 /* clang-format on */

@@ -33,10 +33,7 @@ BINARY(bool_or, uint8_t, uint8_t, x | y)
 BINARY(bool_xor, uint8_t, uint8_t, x ^ y)
 SELECT_LOOP(bool_select, uint8_t)
 
-UNARY(f32_exp2_loop, float, float, f32_exp2(x))
-UNARY(f32_log2_loop, float, float, f32_log2(x))
-UNARY(f32_log10_loop, float, float, f32_log10(x))
-UNARY(f32_log1p_loop, float, float, f32_log1p(x))
+UNARY(f64_exp_loop, double, double, f64_exp(x))
 
 /* Chunks are copied first: the result may overwrite the operand, and the rare elements outside the fast range are
  * redone from it. They are filled up to whole vectors, so that there is no code for what is left over. `x` and `y` in
@@ -77,7 +74,32 @@ RARELY_SLOW(f32_pow_loop, 2, f32_pow(x, y), pow_is_plain(x, y), powf(x, y))
 RARELY_SLOW(f32_atan2_loop, 2, f32_atan2(x, y), atan2_is_plain(x, y), atan2f(x, y))
 RARELY_SLOW(f32_fmod_loop, 2, f32_fmod(x, y), fmod_is_plain(x, y), fmodf(x, y))
 RARELY_SLOW(f32_mod_loop, 2, f32_mod(x, y), fmod_is_plain(x, y), tile_mod_f32(x, y))
-UNARY(f32_atan_loop, float, float, f32_atan(x))
+/* Long functions, for the size of it. */
+#define NEVER_SLOW(name, fast) RARELY_SLOW(name, 1, fast, 1, x)
+NEVER_SLOW(f32_exp2_loop, f32_exp2(x))
+NEVER_SLOW(f32_log2_loop, f32_log2(x))
+NEVER_SLOW(f32_log10_loop, f32_log10(x))
+NEVER_SLOW(f32_log1p_loop, f32_log1p(x))
+NEVER_SLOW(f32_atan_loop, f32_atan(x))
+
+/* Of pairs of reals: by the squares, unless one is so large or small that these lose it. */
+static inline int64_t squares_are_plain(double larger) {
+  return (larger < 0x1p500) & ((larger > 0x1p-480) | (larger == 0.0));
+}
+static void c128_abs(int64_t n, void *to_block, const void *a_block, const void *b_block, const void *c_block) {
+  double *to = to_block;
+  const double *a = a_block;
+  int64_t rare = 0;
+  (void)b_block, (void)c_block;
+  INDEPENDENT for (int64_t i = 0; i < n; i++) {
+    double x = fabs(a[2 * i]), y = fabs(a[2 * i + 1]);
+    to[i] = __builtin_sqrt(x * x + y * y);
+    rare |= !squares_are_plain(x > y ? x : y);
+    rare |= y != y;
+  }
+  if (!rare) return;
+  for (int64_t i = 0; i < n; i++) to[i] = hypot(a[2 * i], a[2 * i + 1]);
+}
 
 UNARY(bool_to_i64, uint8_t, int64_t, x)
 UNARY(bool_to_f32, uint8_t, float, x)
@@ -130,7 +152,7 @@ static void store_complex64(int64_t n, void *to_block, const void *a_block, cons
 
 const TileLoops TILE_LOOPS = {
   .loops = {
-    REALS(NEG, neg), REALS(ABS, abs), REALS(SIGN, sign), REALS(SQUARE, square), FLOATS(RECIPROCAL, reciprocal),
+    REALS(NEG, neg), ROW(ABS, [TILE_I64] = i64_abs, [TILE_F32] = f32_abs, [TILE_F64] = f64_abs, [TILE_C128] = c128_abs), REALS(SIGN, sign), REALS(SQUARE, square), FLOATS(RECIPROCAL, reciprocal),
     FLOATS(SQRT, sqrt), FLOATS(RSQRT, rsqrt),
     ROW(FLOOR, [TILE_I64] = i64_same, [TILE_F32] = f32_floor, [TILE_F64] = f64_floor),
     ROW(CEIL, [TILE_I64] = i64_same, [TILE_F32] = f32_ceil, [TILE_F64] = f64_ceil),
@@ -139,13 +161,13 @@ const TileLoops TILE_LOOPS = {
     ROW(ISNAN, [TILE_I64] = i64_false, [TILE_F32] = f32_isnan, [TILE_F64] = f64_isnan),
     ROW(ISINF, [TILE_I64] = i64_false, [TILE_F32] = f32_isinf, [TILE_F64] = f64_isinf),
     REALS(SIGNBIT, signbit), REALS(ADD, add), REALS(SUB, sub), REALS(MUL, mul), FLOATS(DIV, div),
-    FLOATS(COPYSIGN, copysign), REALS(MIN, min), REALS(MAX, max),
+    FLOATS(COPYSIGN, copysign), REALS(MIN, min), REALS(MAX, max), FLOATS(HARDSWISH, hardswish), FLOATS(LEAKY_RELU, leaky_relu),
     ROW(FMIN, [TILE_I64] = i64_min, [TILE_F32] = f32_fmin, [TILE_F64] = f64_fmin),
     ROW(FMAX, [TILE_I64] = i64_max, [TILE_F32] = f32_fmax, [TILE_F64] = f64_fmax),
     REALS(EQ, eq), REALS(NE, ne), REALS(LT, lt), REALS(LE, le), REALS(GT, gt), REALS(GE, ge),
     BITS(NOT, not), BITS(AND, and), BITS(OR, or), BITS(XOR, xor),
     ROW(SELECT, [TILE_BOOL] = bool_select, [TILE_I64] = i64_select, [TILE_F32] = f32_select, [TILE_F64] = f64_select),
-    F32(EXP, exp), F32(EXP2, exp2), F32(EXPM1, expm1), F32(LOG, log), F32(LOG2, log2), F32(LOG10, log10),
+    ROW(EXP, [TILE_F32] = f32_exp_loop, [TILE_F64] = f64_exp_loop), F32(EXP2, exp2), F32(EXPM1, expm1), F32(LOG, log), F32(LOG2, log2), F32(LOG10, log10),
     F32(LOG1P, log1p),
     F32(TANH, tanh), F32(SIGMOID, sigmoid), F32(ERF, erf), F32(GELU, gelu), F32(SIN, sin), F32(COS, cos), F32(POW, pow),
     F32(TAN, tan), F32(ATAN, atan), F32(ATAN2, atan2), F32(FMOD, fmod), F32(MOD, mod)

@@ -63,7 +63,6 @@ static complex128 power(complex128 x, complex128 y) {
 
 /* clang-format off */
 UNARY(neg_loop, -x)
-TO_REAL(abs_loop, cabs(x))
 UNARY(sgn_loop, sgn(x))
 UNARY(square_loop, multiply(x, x))
 UNARY(reciprocal_loop, 1 / x)
@@ -108,7 +107,7 @@ const TileLoopTable tile_loops_complex = {
 #define X(OP, name) ROW(OP, name)
   LIBM(X)
 #undef X
-  ROW(NEG, neg) ROW(ABS, abs) ROW(SIGN, sgn) ROW(SQUARE, square) ROW(RECIPROCAL, reciprocal) ROW(EXP, exp)
+  ROW(NEG, neg) ROW(SIGN, sgn) ROW(SQUARE, square) ROW(RECIPROCAL, reciprocal) ROW(EXP, exp)
   ROW(EXPM1, expm1)
   ROW(EXP2, exp2) ROW(LOG, log) ROW(LOG1P, log1p) ROW(LOG2, log2) ROW(LOG10, log10) ROW(SQRT, sqrt) ROW(RSQRT, rsqrt)
   ROW(SIGMOID, sigmoid) ROW(CONJ, conj) ROW(ANGLE, angle) ROW(REAL, real) ROW(IMAG, imag) ROW(ISNAN, isnan)

@@ -44,6 +44,12 @@
 
 /* Both float types alike. */
 #define FLOAT_LOOPS(P, T, S)                                                                   \
+  static inline T P##_within_6(T x) {                                                          \
+    x = x > 0 ? x : 0;                                                                         \
+    return x < 6 ? x : 6;                                                                      \
+  }                                                                                            \
+  UNARY(P##_hardswish, T, T, x *P##_within_6(x + 3) / 6)                                       \
+  BINARY(P##_leaky_relu, T, T, x > 0 ? x : x * y)                                              \
   UNARY(P##_neg, T, T, -x)                                                                     \
   UNARY(P##_abs, T, T, fabs##S(x))                                                             \
   UNARY(P##_sign, T, T, (T)(x > 0) - (T)(x < 0))                                               \

@@ -204,6 +204,14 @@ static void run_uniform(Worker *worker, int64_t n) {
   }
 }
 
+/* Shorter for one instruction with an operand that stays: spreading it would cost as much as the instruction. */
+static int64_t choose_line_block(const Run *run, int64_t n, const int64_t *strides) {
+  int64_t block = n < run->block ? n : run->block;
+  bool stays = false;
+  for (int i = run->kernel->output_count; i < run->operand_count; i++) stays |= strides[i] == 0;
+  return stays && run->kernel->ins_count == 1 && block > SPREAD_BLOCK ? SPREAD_BLOCK : block;
+}
+
 /* One line of n elements; data and strides in bytes as in `operands`. */
 static void run_line(void *argument, int64_t n, char *const *data, const int64_t *strides) {
   Worker *worker = argument;
@@ -212,7 +220,7 @@ static void run_line(void *argument, int64_t n, char *const *data, const int64_t
   int outputs = kernel->output_count;
   char **values = worker->values;
   bool moving[ITERATE_MAX_OPERANDS], direct[ITERATE_MAX_OPERANDS];
-  int64_t block = n < run->block ? n : run->block;
+  int64_t block = choose_line_block(run, n, strides);
   bool all_direct = kernel->constant_count + run->number_count == 0 && kernel->ins_count == 1;
   for (int i = 0; i < run->operand_count; i++) {
     const Operand *operand = &run->operands[i];

@@ -165,6 +165,79 @@ static void functions_of_two_are_accurate(void **state) {
     }
 }
 
+static void exponentials_of_doubles_are_accurate(void **state) {
+  (void)state;
+  static const double edges[] = {0,   -0.0,   709.7,  709.79, 1e9,    INFINITY, -INFINITY,
+                                 NAN, -708.5, -745.1, -746,   -1e300, 1e-300};
+  enum { EDGES = sizeof edges / sizeof *edges };
+  for (int table = 0; table < PROCESSOR_FORM_COUNT; table++) {
+    TileLoop *loop = all_types[table]->loops[KERNEL_EXP][TILE_F64];
+    double x[BLOCK], to[BLOCK], worst = 0;
+    for (int round = 0; round < 500; round++) {
+      for (int i = 0; i < BLOCK; i++) {
+        uint32_t random = (uint32_t)(round * BLOCK + i) * 2654435761u;
+        x[i] = ldexp((double)(int32_t)(random ^ random << 13), (int)(random % 40) - 60);
+      }
+      if (!round) memcpy(x, edges, sizeof edges);
+      loop(BLOCK - (round & 7), to, x, NULL, NULL);
+      for (int i = 0; i < BLOCK - (round & 7); i++) {
+        long double exact = expl((long double)x[i]);
+        int exponent;
+        if (isnan(x[i]) || isinf((double)exact)) {
+          assert_true(isnan(x[i]) ? isnan(to[i]) : to[i] == (double)exact);
+          continue;
+        }
+        (void)frexpl(exact < 0x1p-1022L ? 0x1p-1022L : exact, &exponent);
+        worst = fmax(worst, (double)(fabsl((long double)to[i] - exact) / ldexpl(1, exponent - 53)));
+      }
+    }
+    print_message("exp of double: %.3f ulp\n", worst);
+    assert_true(worst <= 1.1);
+  }
+}
+
+static void magnitudes_are_accurate(void **state) {
+  (void)state;
+  static const double edges[] = {0, -0.0, 1, -3, 4, 1e200, -1e-200, 1e-320, INFINITY, -INFINITY, NAN, 0.1};
+  enum { EDGES = sizeof edges / sizeof *edges, N = EDGES * EDGES };
+  for (int table = 0; table < PROCESSOR_FORM_COUNT; table++)
+    for (int plain = 0; plain < 2; plain++) { /* without what takes the longer way, or with */
+      double x[2 * N], size[N];
+      for (int i = 0; i < N; i++) {
+        x[2 * i] = plain ? i * 0.37 - 5 : edges[i / EDGES];
+        x[2 * i + 1] = plain ? 3 - i * 0.11 : edges[i % EDGES];
+      }
+      all_types[table]->loops[KERNEL_ABS][TILE_C128](N - plain, size, x, NULL, NULL);
+      for (int i = 0; i < N - plain; i++) {
+        double exact = hypot(x[2 * i], x[2 * i + 1]);
+        if (!(size[i] == exact || fabs(size[i] - exact) <= 0x1p-52 * exact || (isnan(size[i]) && isnan(exact))))
+          fail_msg("abs(%g, %g) = %g", x[2 * i], x[2 * i + 1], size[i]);
+      }
+    }
+}
+
+/* The bits of what they are put together of. */
+static void activations_are_their_formulas(void **state) {
+  (void)state;
+  for (size_t table = 0; table < table_count; table++) {
+    float x[BLOCK], slope[BLOCK], to[BLOCK];
+    for (int i = 0; i < BLOCK; i++) {
+      x[i] = i == 0 ? NAN : i == 1 ? INFINITY : i == 2 ? -INFINITY : i == 3 ? -0.0f : (float)(i - 500) * 0.0173f;
+      slope[i] = (float)(i % 5) * 0.3f - 0.2f;
+    }
+    (*tables[table])[KERNEL_HARDSWISH][TILE_F32](BLOCK - 3, to, x, NULL, NULL);
+    for (int i = 0; i < BLOCK - 3; i++) {
+      float expected = x[i] * fminf(fmaxf(x[i] + 3, 0), 6) / 6;
+      assert_true(to[i] == expected || (isnan(to[i]) && isnan(expected)));
+    }
+    (*tables[table])[KERNEL_LEAKY_RELU][TILE_F32](BLOCK - 3, to, x, slope, NULL);
+    for (int i = 0; i < BLOCK - 3; i++) {
+      float expected = x[i] > 0 ? x[i] : slope[i] * x[i];
+      assert_true(to[i] == expected || (isnan(to[i]) && isnan(expected)));
+    }
+  }
+}
+
 static void position_does_not_matter(void **state) {
   (void)state;
   float inputs[67], whole[67], one;
@@ -241,12 +314,11 @@ static void sums_have_the_same_bits_in_every_form(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(functions_are_accurate),
-                                     cmocka_unit_test(gelu_is_its_formula),
-                                     cmocka_unit_test(functions_of_two_are_accurate),
-                                     cmocka_unit_test(position_does_not_matter),
-                                     cmocka_unit_test(halves_convert_both_ways),
-                                     cmocka_unit_test(softmax_lines_are_accurate),
-                                     cmocka_unit_test(sums_have_the_same_bits_in_every_form)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(functions_are_accurate),        cmocka_unit_test(gelu_is_its_formula),
+      cmocka_unit_test(functions_of_two_are_accurate), cmocka_unit_test(exponentials_of_doubles_are_accurate),
+      cmocka_unit_test(magnitudes_are_accurate),       cmocka_unit_test(activations_are_their_formulas),
+      cmocka_unit_test(position_does_not_matter),      cmocka_unit_test(halves_convert_both_ways),
+      cmocka_unit_test(softmax_lines_are_accurate),    cmocka_unit_test(sums_have_the_same_bits_in_every_form)};
   return cmocka_run_group_tests(tests, find_tables, NULL);
 }

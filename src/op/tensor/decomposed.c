@@ -19,8 +19,6 @@ static const OpRow rows[] = {
     COMPOSITE("aten::_is_all_true(Tensor self) -> Tensor", "return self.all()"),
     COMPOSITE("aten::_is_any_true(Tensor self) -> Tensor", "return self.any()"),
     COMPOSITE("aten::_linalg_eigvals(Tensor self) -> Tensor", "return torch.linalg_eigvals(self)"),
-    COMPOSITE("aten::_prelu_kernel(Tensor self, Tensor weight) -> Tensor",
-              "return torch.where(self > 0, self, weight * self)"),
     COMPOSITE("aten::_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
               "return torch.index(self, indices)"),
     COMPOSITE("aten::_unsafe_index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",

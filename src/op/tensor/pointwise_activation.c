@@ -154,7 +154,7 @@ static const OpRow rows[] = {
      .flags = OP_ALIASING_OK},
     {.schema = "aten::hardswish(Tensor self) -> Tensor",
      .dtypes = "hardswish_cpu: floating",
-     .lower = "self * min(max(self + 3, 0), 6) / 6",
+     .lower = "hardswish(self)",
      .grad = "self: torch.hardswish_backward(grad, self)",
      .flags = POINTWISE},
     {.schema = "aten::hardswish_backward(Tensor grad_output, Tensor self) -> Tensor",
@@ -164,7 +164,7 @@ static const OpRow rows[] = {
      .flags = OP_OUT | OP_ALIASING_OK},
     {.schema = "aten::leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
      .dtypes = "leaky_relu_cpu: floating",
-     .lower = "self if self > 0 else self * negative_slope",
+     .lower = "leaky_relu(self, negative_slope)",
      .grad = "self: torch.leaky_relu_backward(grad, self, negative_slope, False)",
      .flags = POINTWISE},
     {.schema = "aten::leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) "
@@ -278,7 +278,11 @@ static const OpRow rows[] = {
              "else:\n"
              "    weight = weight.reshape([1] * self.dim())\n"
              "self = torch._gradient_in_format(torch._contiguous_as(self, self), 'suggested')\n"
-             "return torch._contiguous_as(torch.where(self > 0, self, weight * self), self)\n"},
+             "return torch._contiguous_as(torch._prelu_kernel(self, weight), self)\n"},
+    {.schema = "aten::_prelu_kernel(Tensor self, Tensor weight) -> Tensor",
+     .lower = "leaky_relu(self, weight)",
+     .grad = "self: torch.where(self > 0, grad, grad * weight); weight: torch.where(self > 0, 0, grad * self)",
+     .flags = OP_ALIASING_OK},
 };
 
 OP_TABLE(op_table_pointwise_activation, rows);
