@@ -71,7 +71,7 @@ RARELY_SLOW(f32_sin_loop, 1, f32_sin(x), fabsf(x) <= TRIG_LIMIT, sinf(x))
 RARELY_SLOW(f32_cos_loop, 1, f32_cos(x), fabsf(x) <= TRIG_LIMIT, cosf(x))
 RARELY_SLOW(f32_tan_loop, 1, f32_tan(x), fabsf(x) <= TRIG_LIMIT, tanf(x))
 RARELY_SLOW(f32_pow_loop, 2, f32_pow(x, y), pow_is_plain(x, y), powf(x, y))
-RARELY_SLOW(f32_atan2_loop, 2, f32_atan2(x, y), atan2_is_plain(x, y), atan2f(x, y))
+RARELY_SLOW(f32_atan2_loop, 2, f32_atan2(x, y), atan2_is_plain(x, y), (float)atan2((double)x, (double)y))
 RARELY_SLOW(f32_fmod_loop, 2, f32_fmod(x, y), fmod_is_plain(x, y), fmodf(x, y))
 RARELY_SLOW(f32_mod_loop, 2, f32_mod(x, y), fmod_is_plain(x, y), tile_mod_f32(x, y))
 /* Long functions, for the size of it. */
