@@ -95,7 +95,8 @@ static inline __attribute__((always_inline)) void NAME(thin_rows)(const int m, c
     NAME(thin_across)(m, 1, n, k, alpha, rows, b, bm.row_stride, c, c_row, c_step, &j);
   }
   if (m == 1 && bm.row_stride == 1) {
-    for (; j + 4 <= n; j += 4)
+    enum { SHORT = 256 }; /* longer columns come from memory, where one run is fetched ahead faster than four */
+    for (; j + 4 <= n && k <= SHORT; j += 4)
       NAME(thin_dots_one)(4, k, alpha, rows[0], b + j * bm.col_stride, bm.col_stride, c + j * c_step, c_step);
     for (; j < n; j++)
       NAME(thin_dots_one)(1, k, alpha, rows[0], b + j * bm.col_stride, bm.col_stride, c + j * c_step, c_step);
