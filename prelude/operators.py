@@ -596,6 +596,8 @@ def bags_of(weight: Tensor, indices: Tensor, offsets: Tensor, mode: int, per_sam
             padding_idx: int) -> Tuple[Tensor, Tensor, Tensor, Tensor]:
     if not weight.is_floating_point():
         raise RuntimeError("Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, Float, Double; but got torch.{}Tensor instead (while checking arguments for embedding_bag)".format(scalar_type_name(weight)))
+    if per_sample_weights is not None and mode != 0:
+        raise RuntimeError("embedding_bag: per_sample_weights only supported with mode='sum'")
     starts: List[int] = offsets.to(torch.int64).tolist()
     count = len(starts)
     if include_last_offset:

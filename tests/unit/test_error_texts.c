@@ -241,6 +241,8 @@ static const struct {
     {"F.embedding_bag(torch.tensor([[0]]), torch.ones(2, 2, dtype=torch.int64))",
      "Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, Float, Double; but got "
      "torch.LongTensor instead (while checking arguments for embedding_bag)"},
+    {"torch.embedding_bag(torch.ones(2, 2), torch.tensor([0]), torch.tensor([0]), False, 1, False, torch.ones(1))[0]",
+     "embedding_bag: per_sample_weights only supported with mode='sum'"},
     {"F.rrelu(torch.ones(2), 0.5, 0.1)", "Lower bound should be less than or equal to the upper bound"},
     {"F.gelu(torch.ones(2), approximate='bad')", "approximate argument must be either none or tanh."},
     {"F.cross_entropy(torch.ones(2, 3), torch.tensor([0, 1]), label_smoothing=1.5)",

@@ -87,7 +87,8 @@ static Status run_bags(Call *call, int64_t wraps, bool *out_done) {
   int64_t mode = call_int(call, 4);
   if (!is_dense(weight, DTYPE_FLOAT32, 2) || !has_indices(call_tensor(call, 1)) || !has_indices(call_tensor(call, 2)) ||
       (mode != BAGS_SUM && mode != BAGS_MEAN) ||
-      (scales && (!is_dense(scales, DTYPE_FLOAT32, 1) || scales->numel < call_tensor(call, 1)->numel)))
+      (scales &&
+       (mode != BAGS_SUM || !is_dense(scales, DTYPE_FLOAT32, 1) || scales->numel < call_tensor(call, 1)->numel)))
     return OK;
   Tensor *indices = NULL, *starts = NULL, *out[4] = {NULL};
   Status status;
