@@ -115,7 +115,8 @@ static double gelu_f64(double x) {
 }
 
 /* clang-format off */
-#define SAME_NAME_UNARY(X) X(ASIN, asin) X(ACOS, acos) X(SINH, sinh) X(COSH, cosh) X(ASINH, asinh) X(ACOSH, acosh) X(ATANH, atanh) X(ERFC, erfc)
+#define SAME_NAME_UNARY(X) X(ASIN, asin) X(ACOS, acos) X(SINH, sinh) X(COSH, cosh) X(ASINH, asinh) \
+  X(ACOSH, acosh) X(ATANH, atanh) X(ERFC, erfc)
 #define DOUBLE_ONLY_UNARY(X) X(EXPM1, expm1) X(EXP2, exp2) X(LOG, log) X(LOG1P, log1p) X(LOG2, log2) \
   X(LOG10, log10) \
   X(SIN, sin) X(COS, cos) X(TAN, tan) X(ATAN, atan) X(TANH, tanh) X(ERF, erf)
@@ -167,7 +168,8 @@ const TileLoopTable tile_loops_libm = {
   [TILE_F64] = name##_f64_loop}
 #define FLOATS(OP, name) [KERNEL_##OP] = {[TILE_F32] = name##_f32_loop, [TILE_F64] = name##_f64_loop}
 #define INTS_AND_DOUBLES(OP, name) [KERNEL_##OP] = {[TILE_I64] = name##_i64_loop, [TILE_F64] = name##_f64_loop}
-  INTS_AND_DOUBLES(FMOD, fmod), INTS_AND_DOUBLES(MOD, mod), INTS_AND_DOUBLES(POW, pow), REALS(FLOORDIV, floordiv), REALS(TRUNCDIV, truncdiv),
+  INTS_AND_DOUBLES(FMOD, fmod), INTS_AND_DOUBLES(MOD, mod), INTS_AND_DOUBLES(POW, pow),
+  REALS(FLOORDIV, floordiv), REALS(TRUNCDIV, truncdiv),
   REALS(REAL, same), REALS(CONJ, same), FLOATS(IMAG, zero), FLOATS(ANGLE, angle),
   [KERNEL_ATAN2] = {[TILE_F64] = atan2_f64_loop}, FLOATS(HYPOT, hypot), FLOATS(NEXTAFTER, nextafter),
   [KERNEL_SHL] = {[TILE_I64] = shl_i64_loop},

@@ -152,7 +152,9 @@ static void store_complex64(int64_t n, void *to_block, const void *a_block, cons
 
 const TileLoops TILE_LOOPS = {
   .loops = {
-    REALS(NEG, neg), ROW(ABS, [TILE_I64] = i64_abs, [TILE_F32] = f32_abs, [TILE_F64] = f64_abs, [TILE_C128] = c128_abs), REALS(SIGN, sign), REALS(SQUARE, square), FLOATS(RECIPROCAL, reciprocal),
+    REALS(NEG, neg),
+    ROW(ABS, [TILE_I64] = i64_abs, [TILE_F32] = f32_abs, [TILE_F64] = f64_abs, [TILE_C128] = c128_abs),
+    REALS(SIGN, sign), REALS(SQUARE, square), FLOATS(RECIPROCAL, reciprocal),
     FLOATS(SQRT, sqrt), FLOATS(RSQRT, rsqrt),
     ROW(FLOOR, [TILE_I64] = i64_same, [TILE_F32] = f32_floor, [TILE_F64] = f64_floor),
     ROW(CEIL, [TILE_I64] = i64_same, [TILE_F32] = f32_ceil, [TILE_F64] = f64_ceil),
@@ -161,13 +163,15 @@ const TileLoops TILE_LOOPS = {
     ROW(ISNAN, [TILE_I64] = i64_false, [TILE_F32] = f32_isnan, [TILE_F64] = f64_isnan),
     ROW(ISINF, [TILE_I64] = i64_false, [TILE_F32] = f32_isinf, [TILE_F64] = f64_isinf),
     REALS(SIGNBIT, signbit), REALS(ADD, add), REALS(SUB, sub), REALS(MUL, mul), FLOATS(DIV, div),
-    FLOATS(COPYSIGN, copysign), REALS(MIN, min), REALS(MAX, max), FLOATS(HARDSWISH, hardswish), FLOATS(LEAKY_RELU, leaky_relu),
+    FLOATS(COPYSIGN, copysign), REALS(MIN, min), REALS(MAX, max),
+    FLOATS(HARDSWISH, hardswish), FLOATS(LEAKY_RELU, leaky_relu),
     ROW(FMIN, [TILE_I64] = i64_min, [TILE_F32] = f32_fmin, [TILE_F64] = f64_fmin),
     ROW(FMAX, [TILE_I64] = i64_max, [TILE_F32] = f32_fmax, [TILE_F64] = f64_fmax),
     REALS(EQ, eq), REALS(NE, ne), REALS(LT, lt), REALS(LE, le), REALS(GT, gt), REALS(GE, ge),
     BITS(NOT, not), BITS(AND, and), BITS(OR, or), BITS(XOR, xor),
     ROW(SELECT, [TILE_BOOL] = bool_select, [TILE_I64] = i64_select, [TILE_F32] = f32_select, [TILE_F64] = f64_select),
-    ROW(EXP, [TILE_F32] = f32_exp_loop, [TILE_F64] = f64_exp_loop), F32(EXP2, exp2), F32(EXPM1, expm1), F32(LOG, log), F32(LOG2, log2), F32(LOG10, log10),
+    ROW(EXP, [TILE_F32] = f32_exp_loop, [TILE_F64] = f64_exp_loop),
+    F32(EXP2, exp2), F32(EXPM1, expm1), F32(LOG, log), F32(LOG2, log2), F32(LOG10, log10),
     F32(LOG1P, log1p),
     F32(TANH, tanh), F32(SIGMOID, sigmoid), F32(ERF, erf), F32(GELU, gelu), F32(SIN, sin), F32(COS, cos), F32(POW, pow),
     F32(TAN, tan), F32(ATAN, atan), F32(ATAN2, atan2), F32(FMOD, fmod), F32(MOD, mod)

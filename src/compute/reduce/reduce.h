@@ -2,8 +2,8 @@
  * writes the finished results. Values are computed in double, int64 or complex double whatever the element type.
  *
  * An accumulator keeps up to three states for each result, each in an array of its own of the type it takes (double,
- * int64 or complex double). `down` adds one value to each of n results, `along` adds n
- * values to one result; `position` is the index of the (first) value among the reduced ones, in row-major order. */
+ * int64 or complex double). `down` adds one value to each of n results, `along` adds n values to one result; `position`
+ * is the index of the (first) value among the reduced ones, in row-major order. */
 #pragma once
 
 #include "call/operator.h"
