@@ -25,11 +25,13 @@ wick_compile_for("-Wno-maybe-uninitialized" frontend serial module schema report
 file(GLOB seldom CONFIGURE_DEPENDS src/api/ir_*.c src/api/foreign_*.c src/ir/parse.c src/ir/print*.c)
 wick_compile_files_for("-Os" ${seldom} src/api/archive.c src/api/build.c src/api/compile.c src/api/load.c src/api/module.c
                        src/api/overloads.c src/api/runtime.c src/api/trace.c src/api/trees.c)
-# rows that call others, or whose loops few programs wait for
-wick_compile_files_for("-Os" src/op/nn/dropout.c src/op/nn/loss.c src/op/nn/pool_fractional.c src/op/nn/rnn.c src/op/nn/rnn_layers.c
-                       src/op/nn/upsample.c src/op/tensor/composite.c src/op/tensor/foreach.c
-                       src/op/tensor/random_rows.c src/op/tensor/sample.c src/op/tensor/search.c
-                       src/op/tensor/tensor_attribute.c src/tensor/sparse.c)
+# rows that call others or ask engines, or whose loops few programs wait for
+file(GLOB asked CONFIGURE_DEPENDS src/op/nn/attention*.c src/op/nn/linear*.c src/op/tensor/pointwise*.c)
+wick_compile_files_for("-Os" ${asked} src/op/nn/conv.c src/op/nn/dropout.c src/op/nn/loss.c
+                       src/op/nn/pool_fractional.c src/op/nn/rnn.c src/op/nn/rnn_layers.c src/op/nn/upsample.c
+                       src/op/tensor/composite.c src/op/tensor/foreach.c src/op/tensor/random_rows.c
+                       src/op/tensor/sample.c src/op/tensor/search.c src/op/tensor/tensor_attribute.c
+                       src/tensor/sparse.c)
 wick_compile_files_for("${vectorized}" src/compute/conv/flat_few.c src/compute/resample/resample.c src/tensor/convert.c
                        src/tensor/copy.c src/tensor/iterate.c src/tensor/quantizer.c src/tensor/random.c)
 # kernels are made once; the loops over blocks are many, one for each operation and type

@@ -39,6 +39,7 @@ extern const OpTable op_table_linalg_lu;
 extern const OpTable op_table_linalg_ops;
 extern const OpTable op_table_linalg_qr;
 extern const OpTable op_table_linalg_spectral;
+extern const OpTable op_table_linear_pointwise;
 extern const OpTable op_table_linears;
 extern const OpTable op_table_list;
 extern const OpTable op_table_list_sort;
@@ -134,6 +135,7 @@ const OpTable *const op_tables[] = {
     &op_table_linalg_ops,
     &op_table_linalg_qr,
     &op_table_linalg_spectral,
+    &op_table_linear_pointwise,
     &op_table_linears,
     &op_table_list,
     &op_table_list_sort,

@@ -14,6 +14,7 @@
  *   op/nn/fused.h             what operators of plans ask before they do the work of several
  *   op/nn/conv_norm.h         a convolution with what belongs to it, as one call
  *   op/nn/linear.h            the product of a linear layer
+ *   op/nn/linear_pointwise.h  activations that linear layers take along
  *   op/nn/rnn_layers.h        recurrent layers without an operator call for each gate
  *   op/quantized/quantized.h  what kernels of quantized tensors share
  *   op/quantized/layer.h      weights of quantized layers, and their outputs

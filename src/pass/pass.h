@@ -3,6 +3,7 @@
  *
  *   pass/pass.h                      the passes (this file)
  *   pass/rewrite/rewrite.h           what they share: constants behind values, nodes made in passing, limits
+ *   pass/rewrite/chain.h             nodes used by the next alone, which become one
  *   pass/motion/with_aliases.h       passes that ask the alias analysis
  *   pass/motion/inliner.h            inlining with a say in it
  *   pass/rewrite/subgraph_matcher.h  where a graph does what a pattern does
@@ -65,6 +66,9 @@ void fuse_convolution(Graph *graph);
 void fuse_expansion(Graph *graph);
 /* batch_norm with stored statistics and relu are one wick::batch_norm_relu. For plans: archives never hold it. */
 void fuse_norm_relu(Graph *graph);
+/* aten::linear, the sum with a tensor and an activation are one wick::linear_pointwise. For plans: archives never hold
+ * it. */
+void fuse_linear(Graph *graph);
 /* aten::linear of one input, near each other, are one wick::linears. For plans: archives never hold it. */
 void join_linears(Graph *graph);
 /* Bodies of called functions and methods in place of the calls, and of the calls in those. What recurses, is not
@@ -235,6 +239,7 @@ typedef struct Pass {
   X(fuse_attention) \
   X(fuse_convolution) \
   X(fuse_expansion) \
+  X(fuse_linear) \
   X(fuse_norm_relu) \
   X(guard_elimination) \
   X(hoist_attributes) \

@@ -191,6 +191,7 @@
   X(wick, cat_room) \
   X(wick, convolution_norm) \
   X(wick, expand_convolution) \
+  X(wick, linear_pointwise) \
   X(wick, linears) \
   X(attr, Subgraph) \
   X(attr, beg) \

@@ -6,6 +6,7 @@
  *   tile/formula.h             formula text (`1 / (1 + exp(-self))`) -> kernel IR; KernelProgram, what rows carry
  *   tile/tile_kernel.h         kernel IR -> TileKernel: registers, buffers, loops
  *   tile/run.h                 the tile interpreter; run_parts.h
+ *   tile/in_place.h            a kernel over short runs of float32 that somebody else makes
  *   tile/line.h                line functions: sums, extremes, softmax and normalization along the last dimension
  *   tile/line_sum.h            sums of a line; line_sum_body.h
  *   tile/line_normal.h         its moments and normalization; line_normal_body.h

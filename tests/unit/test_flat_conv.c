@@ -97,6 +97,8 @@ static double finished(const ConvEpilogue *e, double x, int64_t channel, int64_t
       return 1 / (1 + exp(-x));
     case CONV_SILU:
       return x / (1 + exp(-x));
+    case CONV_GELU:
+      return 0.5 * x * (1 + erf(x * M_SQRT1_2));
     default:
       return x;
   }

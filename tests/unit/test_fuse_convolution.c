@@ -30,6 +30,12 @@ static const char program[] =
     "def end_silu(x, w, b, y, v):\n"
     "    c = torch.conv2d(x, w, b, [1, 1], [1, 1], [1, 1], 1)\n"
     "    return torch.nn.functional.silu(c)\n"
+    "def end_gelu(x, w, b, y, v):\n"
+    "    c = torch.conv2d(x, w, b, [1, 1], [1, 1], [1, 1], 1)\n"
+    "    return torch.nn.functional.gelu(c)\n"
+    "def end_gelu_tanh(x, w, b, y, v):\n"
+    "    c = torch.conv2d(x, w, b, [1, 1], [1, 1], [1, 1], 1)\n"
+    "    return torch.nn.functional.gelu(c, approximate='tanh')\n"
     "def norm_sum_relu(x, w, b, y, v):\n"
     "    c = torch.conv2d(x, w, None, [1, 1], [1, 1], [1, 1], 1)\n"
     "    n = torch.batch_norm(c, v, b, b, v, False, 0.1, 1e-5, True)\n"
@@ -154,6 +160,8 @@ static const char *const names[] = {"end_relu",
                                     "end_hardsigmoid",
                                     "end_sigmoid",
                                     "end_silu",
+                                    "end_gelu",
+                                    "end_gelu_tanh",
                                     "norm_sum_relu",
                                     "sum_in_place",
                                     "sum_second",

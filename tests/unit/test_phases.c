@@ -19,8 +19,8 @@ static const char program[] =
       "check_inplace"
 #define NONDIFF                                                                                                     \
   "lower_tuples", "remove_list_mutation", "remove_tensor_mutation", "batch_mm", "quant_fusion", "fuse_convolution", \
-      "fuse_expansion", "fuse_norm_relu", "fuse_attention", "join_linears", "concat_opt", "graph_fuser",            \
-      "use_variadic_cat", "use_variadic_stack", "concat_in_place", "user_passes"
+      "fuse_expansion", "fuse_norm_relu", "fuse_attention", "join_linears", "fuse_linear", "concat_opt",            \
+      "graph_fuser", "use_variadic_cat", "use_variadic_stack", "concat_in_place", "user_passes"
 #define INSENSITIVE                                                                                          \
   "inliner", "lower_grad_of", "clear_undefinedness", REQUIRED, "decompose_ops", "constant_propagation",      \
       "dead_code_elimination", "common_subexpression_elimination", "constant_pooling", "peephole_no_shapes", \

@@ -126,7 +126,7 @@ void ATTENTION(const AttentionPart *p, void *scratch) {
           tile_of_f32(rows - i < ROWS ? rows - i : ROWS, columns, p->width,
                       (const float *)p->query.data + (row + i) * p->query.row_stride, p->query.row_stride,
                       p->query.col_stride, keys + (first + j) * p->width, COLUMNS, NULL, 0, scores + i * stride + j,
-                      stride);
+                      stride, NULL);
       }
       for (int64_t i = 0; i < rows; i++) {
         float before = weigh(p, row + i, first, n, scores + i * stride, &states[i]);
@@ -138,7 +138,8 @@ void ATTENTION(const AttentionPart *p, void *scratch) {
         for (int64_t i = 0; i < rows; i += ROWS) {
           float *to = results + i * out_stride + j;
           tile_of_f32(rows - i < ROWS ? rows - i : ROWS, columns, n, scores + i * stride, stride, 1,
-                      values + j * p->keys + first * COLUMNS, COLUMNS, first ? to : NULL, out_stride, to, out_stride);
+                      values + j * p->keys + first * COLUMNS, COLUMNS, first ? to : NULL, out_stride, to, out_stride,
+                      NULL);
         }
       }
     }

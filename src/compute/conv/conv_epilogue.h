@@ -11,7 +11,8 @@
   X(HARDSWISH, "hardswish")     \
   X(HARDSIGMOID, "hardsigmoid") \
   X(SIGMOID, "sigmoid")         \
-  X(SILU, "silu")
+  X(SILU, "silu")               \
+  X(GELU, "gelu")
 typedef enum ConvActivation {
 #define X(name, text) CONV_##name,
   CONV_ACTIVATIONS(X)
@@ -22,6 +23,8 @@ typedef enum ConvActivation {
 const char *conv_activation_name(ConvActivation activation);
 /* CONV_NONE: there is none of that name. */
 ConvActivation conv_activation_find(Str name);
+/* CONV_GELU, with erf, of `rows` lines of n, `stride` apart. */
+void conv_gelu(int rows, int64_t stride, int64_t n, float *x);
 
 typedef struct ConvEpilogue {
   const float *scale, *shift;

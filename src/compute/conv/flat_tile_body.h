@@ -43,6 +43,7 @@ static __attribute__((noinline)) void activate_block(ConvActivation activation, 
                                                      float *x) {
   if (activation == CONV_SIGMOID) activate_lines(false, rows, stride, n, x);
   if (activation == CONV_SILU) activate_lines(true, rows, stride, n, x);
+  if (activation == CONV_GELU) conv_gelu(rows, stride, n, x);
 }
 
 /* The others; of those it leaves x as it is. */

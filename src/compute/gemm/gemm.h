@@ -7,6 +7,7 @@
 
 #include "call/operator.h"
 #include "compute/conv/conv_weights.h"
+#include "tile/in_place.h"
 
 typedef struct GemmMatrix {
   const void *data;
@@ -28,6 +29,27 @@ Status gemm_bfloat16_stepwise(int64_t m, int64_t n, int64_t k, float alpha, bool
 void gemv_bfloat16(int64_t m, int64_t k, float alpha, GemmMatrix a, GemmMatrix x, void *y, int64_t y_stride,
                    bool accumulate);
 
+/* What happens to the results of a product in registers: result + term, then no less than low and no more than high.
+ * NaN stays NaN. */
+typedef struct GemmEnd {
+  const float *term; /* of the results' sizes; NULL: nothing */
+  int64_t term_stride;
+  bool limits;
+  float low, high;
+} GemmEnd;
+static inline float gemm_ended(const GemmEnd *end, int64_t row, int64_t column, float x) {
+  if (end->term) x += end->term[row * end->term_stride + column];
+  if (end->limits) x = end->low > x ? end->low : x;
+  return end->limits && end->high < x ? end->high : x;
+}
+/* That, then a function of it, while the results of some rows are in L2. */
+typedef struct GemmEpilogue {
+  GemmEnd in_registers;
+  const TileInPlace *activation; /* NULL: none */
+} GemmEpilogue;
+/* Of rows whose results have no gaps. */
+void gemm_epilogue(const GemmEpilogue *e, int64_t rows, int64_t columns, float *c);
+
 /* C = A B + bias, B's columns being the rows of a contiguous weight (n, k) that may be kept packed: what a linear layer
  * does. A's rows have no gaps within; C is written, not read. */
 typedef struct GemmPanels {
@@ -37,6 +59,7 @@ typedef struct GemmPanels {
   int64_t a_stride, weight_stride;
   void *c;
   int64_t ldc;
+  const GemmEpilogue *epilogue; /* NULL: nothing more happens */
 } GemmPanels;
 void gemm_panels_layout(int64_t n, int64_t k, WeightLayout *out);
 /* float32. The same bits with panels and without, whatever the number of threads. */

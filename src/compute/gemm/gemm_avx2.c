@@ -9,6 +9,8 @@
 #define NAME(x) x##_f32
 #define TRANSPOSE_4(to, to_stride, from, from_stride) gemm_transpose_4(to, to_stride, from, from_stride)
 #define WITH_PANELS
+#define MOST(a, b) ((Vec_f32)_mm256_max_ps((__m256)(a), (__m256)(b)))
+#define LEAST(a, b) ((Vec_f32)_mm256_min_ps((__m256)(a), (__m256)(b)))
 #include "compute/gemm/gemm_template.h"
 #undef WITH_PANELS
 #undef TRANSPOSE_4

@@ -8,6 +8,8 @@
 #define WIDE 4
 #define WITHOUT_THIN
 #define WITH_PANELS
+#define MOST(a, b) ((Vec_f32)_mm512_max_ps((__m512)(a), (__m512)(b)))
+#define LEAST(a, b) ((Vec_f32)_mm512_min_ps((__m512)(a), (__m512)(b)))
 #define FMA(a, b, c) ((Vec_f32)_mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c)))
 #define TRANSPOSE_4(to, to_stride, from, from_stride) gemm_transpose_4(to, to_stride, from, from_stride)
 #define T float

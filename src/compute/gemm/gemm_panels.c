@@ -1,4 +1,5 @@
-/* Linear layers: which part of the rows and of the weight's panels each thread takes. */
+/* Linear layers: which part of the rows and of the weight's panels each thread takes, and how their results are
+ * finished. */
 #include <assert.h>
 
 #include "base/cache.h"
@@ -28,6 +29,17 @@ void gemm_panels_layout(int64_t n, int64_t k, WeightLayout *out) {
   out->bytes = (uint64_t)((n + columns - 1) / columns * k * columns) * sizeof(float);
 }
 
+static void activate(const TileInPlace *activation, int64_t n, float *x) {
+  for (int64_t i = 0; i < n; i += IN_PLACE_SPAN)
+    tile_in_place(activation, n - i < IN_PLACE_SPAN ? n - i : IN_PLACE_SPAN, x + i);
+}
+
+void gemm_epilogue(const GemmEpilogue *e, int64_t rows, int64_t columns, float *c) {
+  for (int64_t i = 0; i < rows; i++)
+    for (int64_t j = 0; j < columns; j++) c[i * columns + j] = gemm_ended(&e->in_registers, i, j, c[i * columns + j]);
+  if (e->activation) activate(e->activation, rows * columns, c);
+}
+
 typedef struct Sharing {
   uint32_t count;
   const GemmPanels *products;
@@ -41,17 +53,28 @@ static int64_t panel_count(const Sharing *s, const GemmPanels *g) {
   return (g->n + s->columns - 1) / s->columns;
 }
 
+/* Rows by panels, to their end. Arithmetic takes longer than the way to L2, and in L1 it would displace the panel. */
+static void run_block(const Sharing *s, const GemmPanels *g, int64_t first_row, int64_t end_row, int64_t first_panel,
+                      int64_t end_panel, void *scratch) {
+  assert(first_row < end_row && first_panel < end_panel);
+  int64_t first = first_panel * s->columns, end = end_panel * s->columns < g->n ? end_panel * s->columns : g->n;
+  s->kernel(g, first_row, end_row, first_panel, end_panel, scratch);
+  if (g->epilogue && g->epilogue->activation)
+    for (int64_t i = first_row; i < end_row; i++)
+      activate(g->epilogue->activation, end - first, (float *)g->c + i * g->ldc + first);
+}
+
 /* Rows of all products, one product after the other: the rows of an A that they share are still near. */
 static void run_rows(const Sharing *s, int64_t first, int64_t end, void *scratch) {
   for (uint32_t p = 0; p < s->count; p++)
-    s->kernel(&s->products[p], first, end, 0, panel_count(s, &s->products[p]), scratch);
+    run_block(s, &s->products[p], first, end, 0, panel_count(s, &s->products[p]), scratch);
 }
 
 /* Panels [begin, end), counted through all products. */
 static void run_panels(const Sharing *s, int64_t begin, int64_t end, void *scratch) {
   for (const GemmPanels *g = s->products; begin < end; g++) {
     int64_t panels = panel_count(s, g), last = end < panels ? end : panels;
-    if (begin < last) s->kernel(g, 0, g->m, begin, last, scratch);
+    if (begin < last) run_block(s, g, 0, g->m, begin, last, scratch);
     begin = begin < panels ? 0 : begin - panels;
     end -= panels;
   }

@@ -7,6 +7,10 @@
 #define T float
 #define NAME(x) x##_f32
 #define WITH_PANELS
+#define CHOOSE(mask, a, b) \
+  ((Vec_f32)(((__typeof__(mask))(a) & (mask)) | ((__typeof__(mask))(b) & ~(mask)))) /* a where the mask is set */
+#define MOST(a, b) CHOOSE((a) > (b), a, b)
+#define LEAST(a, b) CHOOSE((a) < (b), a, b)
 #include "compute/gemm/gemm_template.h"
 #undef WITH_PANELS
 #undef T

@@ -144,24 +144,27 @@ static void NAME(thin)(int64_t m, int64_t n, int64_t k, T alpha, GemmMatrix am, 
 static void NAME(kernel)(int64_t k, const T *a, int64_t a_row, int64_t a_step, const T *b, int64_t b_step, T alpha,
                          T *c, int64_t ldc, int64_t rows, int64_t columns) {
   if (alpha == 1) {
-    NAME(tile_of)(rows, columns, k, a, a_row, a_step, b, b_step, c, ldc, c, ldc);
+    NAME(tile_of)(rows, columns, k, a, a_row, a_step, b, b_step, c, ldc, c, ldc, NULL);
     return;
   }
   _Alignas(64) T out[ROWS][COLUMNS];
-  NAME(tile_of)(rows, columns, k, a, a_row, a_step, b, b_step, NULL, 0, out[0], COLUMNS);
+  NAME(tile_of)(rows, columns, k, a, a_row, a_step, b, b_step, NULL, 0, out[0], COLUMNS, NULL);
   for (int64_t i = 0; i < rows; i++)
     for (int64_t j = 0; j < columns; j++) c[i * ldc + j] += alpha * out[i][j];
 }
 
 #ifdef WITH_PANELS
-/* C = A B + bias, where B's columns lie in memory as `weight` has them, or in whole panels of [k][COLUMNS]. The order
- * of sums is the same. While the rows of A meet a panel the next one is fetched, a piece for each tile. */
+/* C = A B + bias, with the epilogue's term and limits, where B's columns lie in memory as `weight` has them, or in
+ * whole panels of [k][COLUMNS]. The order of sums is the same. While the rows of A meet a panel the next one is
+ * fetched, a piece for each tile. */
 static void NAME(panels)(const GemmPanels *g, int64_t first_row, int64_t end_row, int64_t first_panel,
                          int64_t end_panel, void *scratch) {
   T *packed = (T *)(((uintptr_t)scratch + GEMM_PAD - 1) & ~(uintptr_t)(GEMM_PAD - 1));
   int64_t k = g->k, tiles = (end_row - first_row + ROWS - 1) / ROWS;
+  GemmEnd end = g->epilogue ? g->epilogue->in_registers : (GemmEnd){0};
   for (int64_t pc = 0; pc < k; pc += GEMM_PANEL_K) {
     int64_t kc = k - pc < GEMM_PANEL_K ? k - pc : GEMM_PANEL_K, piece = (kc + tiles - 1) / tiles;
+    bool ends = (end.term || end.limits) && pc + kc == k;
     for (int64_t panel = first_panel; panel < end_panel; panel++) {
       int64_t j = panel * COLUMNS, columns = g->n - j < COLUMNS ? g->n - j : COLUMNS;
       const T *b = packed, *next = NULL;
@@ -179,9 +182,15 @@ static void NAME(panels)(const GemmPanels *g, int64_t first_row, int64_t end_row
             __builtin_prefetch(next + at * COLUMNS + l, 0, 2);
         T *c = (T *)g->c + i * g->ldc + j;
         const T *start = pc ? c : g->bias ? (const T *)g->bias + j : NULL;
+        if (ends && end.term) {
+          end.term = g->epilogue->in_registers.term + i * end.term_stride + j;
+          for (int64_t r = 0; r < rows; r++) /* it comes from afar, and is wanted all at once */
+            for (int64_t l = 0; l < columns; l += 64 / (int64_t)sizeof(T))
+              __builtin_prefetch(end.term + r * end.term_stride + l);
+        }
         NAME(tile_of)
         (rows, columns, kc, (const T *)g->a + i * g->a_stride + pc, g->a_stride, 1, b, COLUMNS, start, pc ? g->ldc : 0,
-         c, g->ldc);
+         c, g->ldc, ends ? &end : NULL);
       }
     }
   }

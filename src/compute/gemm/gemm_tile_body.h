@@ -1,13 +1,34 @@
 /* The innermost loops of packed matrix products for one element type and instruction set: tiles of results in
  * registers and the panels of B that they read. The including file defines T, VECTOR (bytes of a vector), WIDE (vectors
  * beside each other in a tile), FMA(a, b, c) on vectors of T, and NAME(x), which gives the functions their names; where
- * it can, TRANSPOSE_4(to, to_stride, from, from_stride), which writes a transposed block of 4 x 4 elements. No include
- * guard: included once for each type. */
+ * it can, TRANSPOSE_4(to, to_stride, from, from_stride), which writes a transposed block of 4 x 4 elements; WITH_PANELS
+ * where tiles have an `end`, which is NULL elsewhere, and with it MOST(a, b) and LEAST(a, b), which give b where that
+ * is NaN. No include guard: included once for each type. */
 
 typedef T NAME(Vec) __attribute__((vector_size(VECTOR), aligned(sizeof(T)), may_alias));
 #define LANES ((int64_t)(VECTOR / sizeof(T)))
 #define ROWS 6
 #define COLUMNS (WIDE * LANES)
+
+#ifdef WITH_PANELS
+static inline __attribute__((always_inline)) void NAME(finish)(const int height, const int wide, NAME(Vec) (*acc)[WIDE],
+                                                               const GemmEnd *end) {
+  if (end->term)
+#pragma GCC unroll 6
+    for (int i = 0; i < height; i++)
+#pragma GCC unroll 4
+      for (int v = 0; v < wide; v++) acc[i][v] += *(const NAME(Vec) *)(end->term + i * end->term_stride + v * LANES);
+  if (!end->limits) return;
+  NAME(Vec) low = end->low - (NAME(Vec)){0}, high = end->high - (NAME(Vec)){0};
+#pragma GCC unroll 6
+  for (int i = 0; i < height; i++)
+#pragma GCC unroll 4
+    for (int v = 0; v < wide; v++) {
+      acc[i][v] = MOST(low, acc[i][v]);
+      acc[i][v] = LEAST(high, acc[i][v]);
+    }
+}
+#endif
 
 /* `height` rows by `wide` vectors (both constant where this is inlined) of A B, added to what `start` has (NULL: 0); k
  * is at least 1, a_step in bytes. In memory, by a loop that is always entered and whose step is no number of elements:
@@ -15,7 +36,7 @@ typedef T NAME(Vec) __attribute__((vector_size(VECTOR), aligned(sizeof(T)), may_
 static inline __attribute__((always_inline)) void NAME(tile)(const int height, const int wide, int64_t k,
                                                              const char *const *row, int64_t a_step, const T *b,
                                                              int64_t b_step, const T *start, int64_t start_stride,
-                                                             T *out, int64_t out_stride) {
+                                                             T *out, int64_t out_stride, const GemmEnd *end) {
   NAME(Vec) acc[ROWS][WIDE] = {0};
   int64_t at = 0;
   do {
@@ -36,18 +57,23 @@ static inline __attribute__((always_inline)) void NAME(tile)(const int height, c
     for (int i = 0; i < height; i++)
 #pragma GCC unroll 4
       for (int v = 0; v < wide; v++) acc[i][v] += *(const NAME(Vec) *)(start + i * start_stride + v * LANES);
+#ifdef WITH_PANELS
+  if (end) NAME(finish)(height, wide, acc, end);
+#else
+  (void)end;
+#endif
 #pragma GCC unroll 6
   for (int i = 0; i < height; i++)
 #pragma GCC unroll 4
     for (int v = 0; v < wide; v++) *(NAME(Vec) *)(out + i * out_stride + v * LANES) = acc[i][v];
 }
 typedef void NAME(Tile)(int64_t k, const char *const *row, int64_t a_step, const T *b, int64_t b_step, const T *start,
-                        int64_t start_stride, T *out, int64_t out_stride);
+                        int64_t start_stride, T *out, int64_t out_stride, const GemmEnd *end);
 #define TILE_OF(height, wide)                                                                        \
   static __attribute__((noinline)) void NAME(tile_##height##_##wide)(                                \
       int64_t k, const char *const *row, int64_t a_step, const T *b, int64_t b_step, const T *start, \
-      int64_t start_stride, T *out, int64_t out_stride) {                                            \
-    NAME(tile)(height, wide, k, row, a_step, b, b_step, start, start_stride, out, out_stride);       \
+      int64_t start_stride, T *out, int64_t out_stride, const GemmEnd *end) {                        \
+    NAME(tile)(height, wide, k, row, a_step, b, b_step, start, start_stride, out, out_stride, end);  \
   }
 TILE_OF(6, 1)
 TILE_OF(6, 2)
@@ -85,27 +111,33 @@ static NAME(Tile) *const NAME(low_tiles)[] = {
 };
 
 /* Up to ROWS rows of A, a_row and a_step elements apart, by `columns` (up to COLUMNS) of a packed B, added to what
- * `start` has (NULL: 0). What lies behind the columns and rows in `out` stays. */
+ * `start` has (NULL: 0), and finished by `end`, whose term begins where the tile does (NULL: not). What lies behind the
+ * columns and rows in `out` stays. */
 static void NAME(tile_of)(int64_t rows, int64_t columns, int64_t k, const T *a, int64_t a_row, int64_t a_step,
-                          const T *b, int64_t b_step, const T *start, int64_t start_stride, T *out,
-                          int64_t out_stride) {
+                          const T *b, int64_t b_step, const T *start, int64_t start_stride, T *out, int64_t out_stride,
+                          const GemmEnd *end) {
   int64_t step = a_step * (int64_t)sizeof(T);
   const char *row[ROWS];
   for (int i = 0; i < ROWS; i++) row[i] = (const char *)(i < rows ? a + i * a_row : a);
   if (columns == COLUMNS) {
-    NAME(low_tiles)[rows - 1](k, row, step, b, b_step, start, start_stride, out, out_stride);
+    NAME(low_tiles)[rows - 1](k, row, step, b, b_step, start, start_stride, out, out_stride, end);
     return;
   }
   NAME(Tile) *tile = NAME(tiles)[(columns - 1) / LANES];
   if (rows == ROWS && columns % LANES == 0) {
-    tile(k, row, step, b, b_step, start, start_stride, out, out_stride);
+    tile(k, row, step, b, b_step, start, start_stride, out, out_stride, end);
     return;
   }
   _Alignas(64) T whole[ROWS][COLUMNS];
-  tile(k, row, step, b, b_step, NULL, 0, whole[0], COLUMNS);
+  tile(k, row, step, b, b_step, NULL, 0, whole[0], COLUMNS, NULL);
   for (int64_t i = 0; i < rows; i++)
-    for (int64_t j = 0; j < columns; j++)
-      out[i * out_stride + j] = start ? start[i * start_stride + j] + whole[i][j] : whole[i][j];
+    for (int64_t j = 0; j < columns; j++) {
+      T sum = start ? start[i * start_stride + j] + whole[i][j] : whole[i][j];
+#ifdef WITH_PANELS
+      if (end) sum = gemm_ended(end, i, j, sum);
+#endif
+      out[i * out_stride + j] = sum;
+    }
 }
 
 /* `count` rows (or columns) starting at `from`, in groups of `width`, the last padded with zeros. */

@@ -58,6 +58,14 @@ static Status run_add(Call *call, IValue x, IValue *out) {
   return op_call(call->exec, &add, 3, call_bool(call, ADD_FIRST) ? (IValue[]){term, x, one} : (IValue[]){x, term, one},
                  1, out);
 }
+static Status run_gelu(Call *call, OpRef *gelu, IValue x, IValue *out) {
+  String *none;
+  TRY(string_new(STR("none"), &none));
+  IValue approximate = ivalue_string(none);
+  Status status = op_call(call->exec, gelu, 2, (IValue[]){x, approximate}, 1, out);
+  ivalue_release(approximate);
+  return status;
+}
 static Status run_activation(Call *call, IValue x, IValue *out) {
   static OpRef clamp = OP_REF("aten::hardtanh", ""), relu = OP_REF("aten::relu", "");
   static OpRef others[] = {
@@ -69,6 +77,7 @@ static Status run_activation(Call *call, IValue x, IValue *out) {
   ConvActivation activation = activation_of(call);
   if (activation == CONV_ACTIVATION_COUNT)
     return status_new(ERROR_RUNTIME, "there is no activation '" STR_FMT "'", STR_ARG(call_str(call, ACTIVATION)));
+  if (activation == CONV_GELU) return run_gelu(call, &others[activation], x, out);
   if (activation != CONV_CLAMP) return op_call(call->exec, &others[activation], 1, &x, 1, out);
   bool is_relu = call_double(call, LOW) == 0 && isinf(call_double(call, HIGH));
   return is_relu ? op_call(call->exec, &relu, 1, &x, 1, out)

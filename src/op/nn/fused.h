@@ -1,5 +1,5 @@
-/* What operators of plans, which do the work of several (conv_norm.c, attention_fused.c, norm_relu.c, linears.c), ask
- * before they do it at once. What is out of the ordinary goes to the parts. */
+/* What operators of plans, which do the work of several (conv_norm.c, attention_fused.c, norm_relu.c, linears.c,
+ * linear_pointwise.c), ask before they do it at once. What is out of the ordinary goes to the parts. */
 #pragma once
 
 #include "call/operator.h"

@@ -1,5 +1,6 @@
 /* The product of a linear layer, and that by panels of its weight (matmul.c), for the operators that do it:
- * aten::linear, wick::linears (linears.c) and recurrent layers (rnn_layers.c). */
+ * aten::linear, wick::linears (linears.c), wick::linear_pointwise (linear_pointwise.c) and recurrent layers
+ * (rnn_layers.c). */
 #pragma once
 
 #include "compute/gemm/gemm.h"

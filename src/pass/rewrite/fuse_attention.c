@@ -5,10 +5,9 @@
 #include <assert.h>
 
 #include "call/derive.h"
-#include "ir/alias_db.h"
 #include "ir/graph_log.h"
 #include "pass/pass.h"
-#include "pass/rewrite/rewrite.h"
+#include "pass/rewrite/chain.h"
 
 #define FILE_NAME "fuse_attention"
 
@@ -20,17 +19,6 @@ typedef struct Chain {
   bool mask_first;
 } Chain;
 
-/* The node that alone uses the only output of `node`, in the same block. */
-static Node *only_user(const Node *node) {
-  assert(node->output_count == 1);
-  const Value *out = node_output(node, 0);
-  if (out->uses.length != 1) return NULL;
-  Node *user = out->uses.data[0].user;
-  return user->owning_block == node->owning_block ? user : NULL;
-}
-static bool is_first_input(const Node *user, const Node *node) {
-  return node_input(user, 0) == node_output(node, 0);
-}
 static bool is_number(const Value *value) {
   return value->type->kind == TYPE_FLOAT || value->type->kind == TYPE_INT;
 }
@@ -57,12 +45,6 @@ static bool is_scale(const Node *node) {
   return (node->kind == SYM_aten_mul || node->kind == SYM_aten_div) && node->input_count == 2 &&
          is_number(node_input(node, 1));
 }
-static bool is_mask(const Node *node, const Node *of, Chain *c) {
-  if (node->kind != SYM_aten_add || node->input_count != 3 || !is_one(node_input(node, 2))) return false;
-  c->mask_first = !is_first_input(node, of);
-  c->mask = node_input(node, c->mask_first ? 0 : 1);
-  return node_input(node, 0)->type->kind == TYPE_TENSOR && node_input(node, 1)->type->kind == TYPE_TENSOR;
-}
 static bool is_fill(const Node *node) {
   return node->kind == SYM_aten_masked_fill && node->input_count == 3 && is_number(node_input(node, 2));
 }
@@ -71,14 +53,10 @@ static bool is_softmax(const Node *node) {
   return node->kind == SYM_aten_softmax && node->input_count == 3 && value_is_none(node_input(node, 2)) &&
          constant_int(node_input(node, 1), &dim);
 }
-static bool is_idle_dropout(const Node *node) {
-  return node->kind == SYM_aten_dropout && node->input_count == 3 && constant_is_bool(node_input(node, 2), false);
-}
-
 /* The next of the chain, if the last has one user; else NULL. */
 static Node *step(Chain *c, Node *node) {
   c->nodes[c->count++] = node;
-  return only_user(node);
+  return chain_next(node);
 }
 
 static bool find_chain(Node *node, Chain *c) {
@@ -88,7 +66,7 @@ static bool find_chain(Node *node, Chain *c) {
     c->scale = last = next;
     next = step(c, next);
   }
-  if (next && !c->mask && is_mask(next, last, c)) {
+  if (next && !c->mask && is_sum_of(next, last, &c->mask, &c->mask_first)) {
     c->add = last = next;
     next = step(c, next);
   }
@@ -110,37 +88,22 @@ static bool find_chain(Node *node, Chain *c) {
   return c->value != node_output(last, 0);
 }
 
-/* Moves each node before the next, the later ones first; false: something between them has to stay there. */
 static bool gather_chain(AliasDb *db, const Chain *c) {
-  for (int i = c->count - 2; i >= 0; i--) alias_move_before(db, c->nodes[i], c->nodes[i + 1]);
-  for (int i = 0; i + 1 < c->count; i++)
-    if (c->nodes[i]->next != c->nodes[i + 1]) {
-      node_refused(FILE_NAME, c->scores, REASON_NOT_MOVED_ALIASING);
-      return false;
-    }
-  return true;
-}
-
-static Value *insert_name(Graph *graph, Symbol kind) {
-  String *string;
-  Status status = string_new(symbol_base(kind), &string);
-  if (status) catch_throw(graph->arena->catch_point, status);
-  IValue value = ivalue_string(string);
-  Value *constant = graph_insert_constant(graph, value, NULL);
-  ivalue_release(value);
-  return constant;
+  chain_gather(db, c->nodes, c->count);
+  if (chain_together(c->nodes, c->count) == c->count) return true;
+  node_refused(FILE_NAME, c->scores, REASON_NOT_MOVED_ALIASING);
+  return false;
 }
 
 static void replace_chain(Graph *graph, AliasDb *db, const Chain *c) {
-  Node *last = c->result;
-  graph_set_insert_point(graph, last);
+  graph_set_insert_point(graph, c->result);
   graph->range = c->softmax->range;
   Value *none = graph_insert_constant(graph, IVALUE_NONE, NULL);
   Value *inputs[] = {c->query,
                      c->key,
                      c->value,
-                     insert_name(graph, c->scores->kind),
-                     insert_name(graph, c->result->kind),
+                     insert_text(graph, symbol_base(c->scores->kind)),
+                     insert_text(graph, symbol_base(c->result->kind)),
                      c->scale ? node_input(c->scale, 1) : none,
                      graph_insert_constant(graph, ivalue_bool(c->scale && c->scale->kind == SYM_aten_div), NULL),
                      c->mask ? c->mask : none,
@@ -150,11 +113,7 @@ static void replace_chain(Graph *graph, AliasDb *db, const Chain *c) {
                      node_input(c->softmax, 1)};
   Node *fused = graph_create(graph, SYM_wick_attention, sizeof inputs / sizeof *inputs, inputs, 1);
   fused->inlined = c->softmax->inlined;
-  node_output(fused, 0)->type = node_output(last, 0)->type;
-  graph_insert_node(graph, fused);
-  alias_replace_value(db, node_output(last, 0), node_output(fused, 0));
-  value_replace_all_uses_with(node_output(last, 0), node_output(fused, 0));
-  for (int i = c->count - 1; i >= 0; i--) node_destroy(c->nodes[i]);
+  chain_replace(graph, db, c->nodes, c->count, fused);
 }
 
 static void fuse_block(Graph *graph, AliasDb *db, Block *block) {

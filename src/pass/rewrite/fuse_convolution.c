@@ -5,11 +5,10 @@
 #include <math.h>
 
 #include "call/derive.h"
-#include "ir/alias_db.h"
 #include "ir/graph_log.h"
 #include "op/nn/conv_norm.h"
 #include "pass/pass.h"
-#include "pass/rewrite/rewrite.h"
+#include "pass/rewrite/chain.h"
 
 #define FILE_NAME "fuse_convolution"
 
@@ -21,18 +20,6 @@ typedef struct Chain {
   const char *name; /* of the activation */
   double low, high;
 } Chain;
-
-/* The node that alone uses the only output of `node`, in the same block. */
-static Node *only_user(const Node *node) {
-  assert(node->output_count == 1);
-  const Value *out = node_output(node, 0);
-  if (out->uses.length != 1) return NULL;
-  Node *user = out->uses.data[0].user;
-  return user->owning_block == node->owning_block ? user : NULL;
-}
-static bool is_first_input(const Node *user, const Node *node) {
-  return node_input(user, 0) == node_output(node, 0);
-}
 
 static bool is_convolution(const Node *node) {
   return node_conv_dims(node) && node->input_count == 7 && node_named_input(node, "padding")->type->kind == TYPE_LIST;
@@ -52,17 +39,6 @@ static bool constant_number(const Value *value, double *out) {
   return true;
 }
 
-/* A sum with a factor of 1 of two tensors, one of them what `of` gives. */
-static bool is_sum(const Node *node, const Node *of, Chain *c) {
-  double factor;
-  if (node->kind != SYM_aten_add || node->input_count != 3 || !constant_number(node_input(node, 2), &factor) ||
-      factor != 1)
-    return false;
-  c->term_first = !is_first_input(node, of);
-  c->term = node_input(node, c->term_first ? 0 : 1);
-  return node_input(node, 0)->type->kind == TYPE_TENSOR && node_input(node, 1)->type->kind == TYPE_TENSOR;
-}
-
 /* By the operator's name. */
 static ConvActivation activation_of(const Node *node) {
   const Operator *op = node_operator(node);
@@ -70,6 +46,13 @@ static ConvActivation activation_of(const Node *node) {
   if (!op || !schema_text_split(str_from(op->row->schema), &name, &overload)) return CONV_NONE;
   ptrdiff_t colon = str_rfind_char(name, ':');
   return conv_activation_find(str_slice(name, (size_t)(colon + 1), name.length));
+}
+
+/* Gelu of erf, not of tanh. */
+static bool is_exact(const Node *gelu) {
+  IValue approximate;
+  return gelu->input_count == 2 && value_is_constant(node_input(gelu, 1), &approximate) &&
+         approximate.tag == TAG_STRING && str_is(ivalue_str(approximate), "none");
 }
 
 /* What the convolution's epilogue does by itself: a limit, by its row or its arguments, or a function that it knows. */
@@ -82,6 +65,7 @@ static bool is_activation(const Node *node, Chain *c) {
   ConvActivation activation = clamps ? CONV_CLAMP : activation_of(node);
   if (activation == CONV_NONE) return false;
   c->name = conv_activation_name(activation);
+  if (activation == CONV_GELU) return is_exact(node);
   if (activation != CONV_CLAMP || clamps) return node->input_count == 1;
   return node->input_count == 3 && constant_number(node_input(node, 1), &c->low) &&
          constant_number(node_input(node, 2), &c->high) && c->low <= c->high;
@@ -98,7 +82,7 @@ static bool is_gate(const Value *value) {
 /* A product, used by the convolution alone, of a tensor and a gate: it becomes part of how the convolution reads. */
 static void find_gate(Chain *c) {
   Node *product = node_input(c->conv, 0)->node;
-  if (!product || product->kind != SYM_aten_mul || product->input_count != 2 || only_user(product) != c->conv ||
+  if (!product || product->kind != SYM_aten_mul || product->input_count != 2 || chain_next(product) != c->conv ||
       !is_first_input(c->conv, product) || node_input(product, 0)->type->kind != TYPE_TENSOR ||
       node_input(product, 1)->type->kind != TYPE_TENSOR)
     return;
@@ -110,14 +94,14 @@ static bool find_chain(Node *node, Chain *c) {
   *c = (Chain){.conv = node};
   if (!is_convolution(node)) return false;
   find_gate(c);
-  Node *last = node, *next = only_user(last);
+  Node *last = node, *next = chain_next(last);
   if (next && is_stored_norm(next) && is_first_input(next, last)) {
     c->norm = last = next;
-    next = only_user(last);
+    next = chain_next(last);
   }
-  if (next && is_sum(next, last, c)) {
+  if (next && is_sum_of(next, last, &c->term, &c->term_first)) {
     c->add = last = next;
-    next = only_user(last);
+    next = chain_next(last);
   }
   if (next && is_activation(next, c)) c->activation = next;
   return c->gate || c->norm || c->add || c->activation;
@@ -132,21 +116,10 @@ static int nodes_behind(const Chain *c, Node *nodes[3]) {
   return count;
 }
 
-static Value *insert_text(Graph *graph, const char *text) {
-  String *string;
-  Status status = string_new(str_from(text), &string);
-  if (status) catch_throw(graph->arena->catch_point, status);
-  IValue value = ivalue_string(string);
-  Value *constant = graph_insert_constant(graph, value, NULL);
-  ivalue_release(value);
-  return constant;
-}
-
 static void replace_chain(Graph *graph, AliasDb *db, const Chain *c) {
-  Node *behind[3];
-  int count = nodes_behind(c, behind);
-  Node *last = count ? behind[count - 1] : c->conv;
-  graph_set_insert_point(graph, last);
+  Node *nodes[4] = {c->conv};
+  int count = 1 + nodes_behind(c, nodes + 1);
+  graph_set_insert_point(graph, nodes[count - 1]);
   graph->range = c->conv->range;
   Value *inputs[CONV_NORM_INPUTS];
   for (uint32_t i = 0; i < 7; i++) inputs[i] = node_input(c->conv, i);
@@ -155,7 +128,7 @@ static void replace_chain(Graph *graph, AliasDb *db, const Chain *c) {
   inputs[11] = c->norm ? node_input(c->norm, 7) : graph_insert_constant(graph, ivalue_float(0), NULL);
   inputs[12] = c->add ? c->term : none;
   inputs[13] = graph_insert_constant(graph, ivalue_bool(c->add && c->term_first), NULL);
-  inputs[14] = c->activation ? insert_text(graph, c->name) : none;
+  inputs[14] = c->activation ? insert_text(graph, str_from(c->name)) : none;
   inputs[15] = graph_insert_constant(graph, ivalue_float(c->low), NULL);
   inputs[16] = graph_insert_constant(graph, ivalue_float(c->high), NULL);
   inputs[17] = graph_insert_constant(graph, ivalue_int(node_conv_dims(c->conv)), NULL);
@@ -164,36 +137,19 @@ static void replace_chain(Graph *graph, AliasDb *db, const Chain *c) {
   inputs[19] = graph_insert_constant(graph, ivalue_bool(c->gate && c->factor_first), NULL);
   Node *fused = graph_create(graph, SYM_wick_convolution_norm, CONV_NORM_INPUTS, inputs, 1);
   fused->inlined = c->conv->inlined;
-  node_output(fused, 0)->type = node_output(last, 0)->type;
-  graph_insert_node(graph, fused);
-  alias_replace_value(db, node_output(last, 0), node_output(fused, 0));
-  value_replace_all_uses_with(node_output(last, 0), node_output(fused, 0));
-  while (count--) node_destroy(behind[count]);
-  node_destroy(c->conv);
+  chain_replace(graph, db, nodes, count, fused);
   if (c->gate) node_destroy(c->gate);
 }
 
-/* Of the nodes behind the convolution those that lie right behind each other. What a move has to keep in order it puts
- * behind the point, which can be between two of them. */
-static void cut_chain(Chain *c) {
-  const Node *last = c->conv;
-  Node **const nodes[] = {&c->norm, &c->add, &c->activation};
-  bool is_cut = false;
-  for (int i = 0; i < 3; i++) {
-    if (!*nodes[i]) continue;
-    is_cut |= last->next != *nodes[i];
-    last = *nodes[i];
-    if (is_cut) *nodes[i] = NULL;
-  }
-}
-
-/* Moves each node before the next, the later ones first; leaves of the chain what can be one. */
+/* Leaves of the chain what can be one. */
 static bool gather_chain(AliasDb *db, Chain *c) {
-  Node *nodes[3];
-  for (int i = nodes_behind(c, nodes) - 2; i >= 0; i--) alias_move_before(db, nodes[i], nodes[i + 1]);
-  if (nodes_behind(c, nodes)) alias_move_before(db, c->conv, nodes[0]);
-  if (c->gate) alias_move_before(db, c->gate, c->conv);
-  cut_chain(c);
+  Node *nodes[5] = {c->gate, c->conv}, **conv = nodes + 1;
+  int count = 1 + nodes_behind(c, conv + 1);
+  chain_gather(db, c->gate ? nodes : conv, c->gate ? count + 1 : count);
+  count = chain_together(conv, count);
+  Node **const behind[] = {&c->norm, &c->add, &c->activation};
+  for (int i = 0; i < 3; i++)
+    if (*behind[i] && --count <= 0) *behind[i] = NULL;
   if (c->gate && c->gate->next != c->conv) c->gate = NULL;
   if (c->gate || nodes_behind(c, nodes)) return true;
   node_refused(FILE_NAME, c->conv, REASON_NOT_MOVED_ALIASING);

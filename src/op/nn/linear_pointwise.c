@@ -1,0 +1,204 @@
+/* A linear layer, a sum with a tensor of its results' sizes and an activation as one operation, for plans: the last two
+ * are done tile by tile, while the product's results are in L1. */
+#include "op/nn/linear_pointwise.h"
+
+#include "call/call_plan.h"
+#include "call/pointwise.h"
+#include "op/nn/fused.h"
+#include "op/nn/linear.h"
+#include "tile/formula.h"
+
+enum { INPUT, WEIGHT, BIAS, TERM, TERM_FIRST, ACTIVATION, ARGUMENTS, MAX_ARGUMENTS = 4 /* the activation's further */ };
+
+OpRef *linear_activation(Str name) {
+  static const char *const names[] = {
+#define X(name) #name,
+      LINEAR_ACTIVATIONS(X)
+#undef X
+  };
+  static OpRef activations[] = {
+#define X(name) OP_REF("aten::" #name, ""),
+      LINEAR_ACTIVATIONS(X)
+#undef X
+  };
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (str_is(name, names[i])) return &activations[i];
+  return NULL;
+}
+
+/* ---- by its parts ---- */
+static Status add_term(Call *c, IValue x, IValue *out) {
+  static OpRef add = OP_REF("aten::add", "Tensor");
+  IValue term = c->inputs[TERM], one = ivalue_int(1); /* the order decides about the layout of the sum */
+  return op_call(c->exec, &add, 3, call_bool(c, TERM_FIRST) ? (IValue[]){term, x, one} : (IValue[]){x, term, one}, 1,
+                 out);
+}
+static Status activate(Call *c, OpRef *activation, IValue x, IValue *out) {
+  IValue inputs[1 + MAX_ARGUMENTS] = {x};
+  for (uint32_t i = ARGUMENTS; i < c->input_count; i++) inputs[1 + i - ARGUMENTS] = c->inputs[i];
+  return op_call(c->exec, activation, 1 + c->input_count - ARGUMENTS, inputs, 1, out);
+}
+static Status run_parts(Call *c, OpRef *activation) {
+  static OpRef linear = OP_REF("aten::linear", "");
+  IValue result, next;
+  TRY(op_call(c->exec, &linear, 3, c->inputs, 1, &result));
+  if (!call_is_none(c, TERM)) {
+    Status status = add_term(c, result, &next);
+    ivalue_release(result);
+    TRY(status);
+    result = next;
+  }
+  if (activation) {
+    Status status = activate(c, activation, result, &next);
+    ivalue_release(result);
+    TRY(status);
+    result = next;
+  }
+  call_set(c, 0, result);
+  return OK;
+}
+
+/* ---- at once ---- */
+
+/* The result's sizes, if the layer is of plain tensors and what is added has them; false: the parts know what to do. */
+static bool find_sizes(const Call *c, const Tensor *input, int64_t *sizes) {
+  const Tensor *weight = c->inputs[WEIGHT].tensor, *term = call_tensor_or_null(c, TERM);
+  if (input->dtype != DTYPE_FLOAT32 || (input->flags & TENSOR_UNUSUAL) || input->ndim < 1 || !fused_is_plain(weight) ||
+      weight->ndim != 2 || !fused_is_vector(call_tensor_or_null(c, BIAS), weight->sizes[0]) || !fused_is_plain(term))
+    return false;
+  int last = input->ndim - 1;
+  if (input->sizes[last] != weight->sizes[1]) return false;
+  memcpy(sizes, input->sizes, input->ndim * sizeof *sizes);
+  sizes[last] = weight->sizes[0];
+  return !term || (term->ndim == input->ndim && !memcmp(term->sizes, sizes, input->ndim * sizeof *sizes));
+}
+
+typedef struct Activation {
+  bool limits; /* between low and high, which takes no kernel */
+  float low, high;
+  TileInPlace in_place;
+  bool is_in_place;
+} Activation;
+
+static bool find_limits(const Call *c, const Operator *op, Activation *a) {
+  a->low = (float)op->row->clamp[0];
+  a->high = (float)op->row->clamp[1];
+  if (a->low < a->high) return c->input_count == ARGUMENTS;
+  if (!str_is(call_str(c, ACTIVATION), "hardtanh") || c->input_count != ARGUMENTS + 2) return false;
+  a->low = (float)ivalue_to_double(call_scalar(c, ARGUMENTS));
+  a->high = (float)ivalue_to_double(call_scalar(c, ARGUMENTS + 1));
+  return a->low <= a->high;
+}
+
+static Status find_kernel(const Call *c, const Operator *op, const TileKernel **out, TileArgument *arguments) {
+  KernelProgram *program;
+  arguments[0] = (TileArgument){.kind = TILE_ARG_TENSOR, .tensor = c->inputs[INPUT].tensor};
+  for (uint32_t i = ARGUMENTS; i < c->input_count; i++)
+    pointwise_set_argument(&arguments[1 + i - ARGUMENTS], c->inputs[i]);
+  TRY(operator_program(op, &program));
+  return kernel_program_kernel(program, TILE_F32, arguments, out);
+}
+
+/* What has to be done for the activation; false: by its operator alone, which may have something against it. */
+static Status begin_activation(const Call *c, OpRef *activation, Activation *a, bool *fits) {
+  const Operator *op;
+  TileArgument arguments[1 + MAX_ARGUMENTS];
+  const TileKernel *kernel;
+  *fits = true;
+  a->limits = a->is_in_place = false;
+  if (!activation) return OK;
+  TRY(op_find(activation, &op));
+  *fits = operator_schema(op)->argument_count == 1 + c->input_count - ARGUMENTS;
+  for (uint32_t i = ARGUMENTS; i < c->input_count; i++) {
+    IValue argument = c->inputs[i];
+    if (argument.tag == TAG_STRING)
+      *fits &= str_is(ivalue_str(argument), "none") || str_is(ivalue_str(argument), "tanh");
+  }
+  if (!*fits || (a->limits = find_limits(c, op, a))) return OK;
+  TRY(find_kernel(c, op, &kernel, arguments));
+  *fits = a->is_in_place = tile_in_place_begin(&a->in_place, kernel, arguments);
+  return OK;
+}
+
+/* Few rows, or few results of each, are made in one piece. */
+static Status run_whole(Call *c, int64_t count, GemmMatrix x, const GemmEpilogue *epilogue, Tensor *out) {
+  int64_t columns = c->inputs[WEIGHT].tensor->sizes[0];
+  TRY(linear_product(c->exec, count, x, c->inputs[WEIGHT].tensor, call_tensor_or_null(c, BIAS), out));
+  gemm_epilogue(epilogue, count, columns, tensor_data(out));
+  return OK;
+}
+
+static Status run_tiles(Call *c, int64_t count, GemmMatrix x, const GemmEpilogue *epilogue, Tensor *out) {
+  PackedWeight *packed;
+  GemmPanels product = linear_panels(c->exec, count, x, c->inputs[WEIGHT].tensor, call_tensor_or_null(c, BIAS),
+                                     tensor_data(out), &packed);
+  product.epilogue = epilogue;
+  Status status = gemm_panels(c->exec, &product);
+  if (packed) packed_weight_give_back(packed);
+  return status;
+}
+
+static Status run_fused(Call *c, const Tensor *input, const int64_t *sizes, const Activation *a, bool *done) {
+  enum { WHOLE = 1 << 14 }; /* results; more without tiles are the parts' affair, which share them out */
+  const Tensor *weight = c->inputs[WEIGHT].tensor, *term = call_tensor_or_null(c, TERM);
+  int64_t columns = weight->sizes[0], width = weight->sizes[1], count = width ? input->numel / width : 0;
+  GemmMatrix x;
+  Tensor *dense, *out = NULL;
+  TRY(linear_rows(input, &x, &dense));
+  bool by_tiles = linear_is_by_panels(c->exec, count, x, weight, call_tensor_or_null(c, BIAS));
+  Status status = OK;
+  *done = by_tiles || (count * columns <= WHOLE && width > 0 &&
+                       !gemm_is_to_be_attended(c->exec, DTYPE_FLOAT32, count, columns, width));
+  if (*done) {
+    GemmEpilogue epilogue = {{term ? tensor_data(term) : NULL, columns, a->limits, a->low, a->high},
+                             a->is_in_place ? &a->in_place : NULL};
+    TRY_GOTO(tensor_empty(DTYPE_FLOAT32, input->ndim, sizes, &out), done);
+    status = (by_tiles ? run_tiles : run_whole)(c, count, x, &epilogue, out);
+  }
+done:
+  tensor_release(dense);
+  if (out && !status)
+    call_set_tensor(c, 0, out);
+  else
+    tensor_release(out);
+  return status;
+}
+
+/* ---- the row ---- */
+static bool is_tensor(const Call *c, uint32_t i) {
+  return c->inputs[i].tag == TAG_TENSOR && tensor_is_defined(c->inputs[i].tensor);
+}
+
+static Status kernel_linear_pointwise(Call *c) {
+  OpRef *activation = NULL;
+  if (!call_is_none(c, ACTIVATION)) {
+    activation = linear_activation(call_str(c, ACTIVATION));
+    if (!activation || c->input_count > ARGUMENTS + MAX_ARGUMENTS)
+      return status_new(ERROR_INVALID_ARGUMENT, "linear layers have no activation '" STR_FMT "' of so many arguments",
+                        STR_ARG(call_str(c, ACTIVATION)));
+  }
+  int64_t sizes[TENSOR_MAX_DIMS];
+  const Tensor *input = c->inputs[INPUT].tensor;
+  if (fused_records(c) || !is_tensor(c, INPUT) || !is_tensor(c, WEIGHT) || !find_sizes(c, input, sizes))
+    return run_parts(c, activation);
+  Activation a;
+  bool fits, done = false;
+  TRY(begin_activation(c, activation, &a, &fits));
+  if (fits) TRY(run_fused(c, input, sizes, &a, &done));
+  return done ? OK : run_parts(c, activation);
+}
+
+static double flops_linear_pointwise(const Call *c) {
+  return is_tensor(c, INPUT) && is_tensor(c, WEIGHT) && c->inputs[WEIGHT].tensor->ndim == 2
+             ? 2 * (double)c->inputs[INPUT].tensor->numel * (double)c->inputs[WEIGHT].tensor->sizes[0]
+             : 0;
+}
+
+static const OpRow rows[] = {
+    {.schema = "wick::linear_pointwise(Tensor input, Tensor weight, Tensor? bias, Tensor? term, bool term_first, str? "
+               "activation, ...) -> Tensor",
+     .kernel = kernel_linear_pointwise,
+     .flops = flops_linear_pointwise,
+     .flags = OP_COMPOSITE | OP_ACCEPT_ANY},
+};
+OP_TABLE(op_table_linear_pointwise, rows);

@@ -1,0 +1,52 @@
+#include "pass/rewrite/chain.h"
+
+Node *chain_next(const Node *node) {
+  assert(node->output_count == 1);
+  const Value *out = node_output(node, 0);
+  if (out->uses.length != 1) return NULL;
+  Node *user = out->uses.data[0].user;
+  return user->owning_block == node->owning_block ? user : NULL;
+}
+
+bool is_sum_of(const Node *node, const Node *of, Value **term, bool *term_first) {
+  double factor;
+  if (node->kind != SYM_aten_add || node->input_count != 3 || !constant_double(node_input(node, 2), &factor) ||
+      factor != 1 || node_input(node, 0)->type->kind != TYPE_TENSOR || node_input(node, 1)->type->kind != TYPE_TENSOR)
+    return false;
+  *term_first = !is_first_input(node, of);
+  *term = node_input(node, *term_first ? 0 : 1);
+  return true;
+}
+
+bool is_idle_dropout(const Node *node) {
+  return node->kind == SYM_aten_dropout && node->input_count == 3 && constant_is_bool(node_input(node, 2), false);
+}
+
+void chain_gather(AliasDb *db, Node *const *nodes, int count) {
+  for (int i = count - 2; i >= 0; i--) alias_move_before(db, nodes[i], nodes[i + 1]);
+}
+
+int chain_together(Node *const *nodes, int count) {
+  int together = 1;
+  while (together < count && nodes[together - 1]->next == nodes[together]) together++;
+  return together;
+}
+
+void chain_replace(Graph *graph, AliasDb *db, Node *const *nodes, int count, Node *fused) {
+  Value *from = node_output(nodes[count - 1], 0), *to = node_output(fused, 0);
+  to->type = from->type;
+  graph_insert_node(graph, fused);
+  alias_replace_value(db, from, to);
+  value_replace_all_uses_with(from, to);
+  while (count--) node_destroy(nodes[count]);
+}
+
+Value *insert_text(Graph *graph, Str text) {
+  String *string;
+  Status status = string_new(text, &string);
+  if (status) catch_throw(graph->arena->catch_point, status);
+  IValue value = ivalue_string(string);
+  Value *constant = graph_insert_constant(graph, value, NULL);
+  ivalue_release(value);
+  return constant;
+}

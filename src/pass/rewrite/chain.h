@@ -1,0 +1,25 @@
+/* Chains: nodes each of which is used by the next alone, which become one. */
+#pragma once
+
+#include "ir/alias_db.h"
+#include "pass/rewrite/rewrite.h"
+
+/* The node that alone uses the only output of `node`, in the same block; NULL: there is none. */
+Node *chain_next(const Node *node);
+static inline bool is_first_input(const Node *user, const Node *node) {
+  return node_input(user, 0) == node_output(node, 0);
+}
+/* A sum with a factor of 1 of two tensors, one of them what `of` gives; the other is *term. */
+bool is_sum_of(const Node *node, const Node *of, Value **term, bool *term_first);
+/* Dropout that gives what it takes. */
+bool is_idle_dropout(const Node *node);
+
+/* Moves each node before the next, the later ones first. What a move has to keep in order it puts behind the point,
+ * which can be between two of them. */
+void chain_gather(AliasDb *db, Node *const *nodes, int count);
+/* How many, from the first on, lie right behind each other. */
+int chain_together(Node *const *nodes, int count);
+/* Puts `fused`, which was made with the graph's insertion point at the last of them, in the place of all. */
+void chain_replace(Graph *graph, AliasDb *db, Node *const *nodes, int count, Node *fused);
+/* A constant at the insertion point. */
+Value *insert_text(Graph *graph, Str text);
