@@ -56,7 +56,7 @@ static int64_t panel_count(const Sharing *s, const GemmPanels *g) {
 /* Rows by panels, to their end. Arithmetic takes longer than the way to L2, and in L1 it would displace the panel. */
 static void run_block(const Sharing *s, const GemmPanels *g, int64_t first_row, int64_t end_row, int64_t first_panel,
                       int64_t end_panel, void *scratch) {
-  assert(first_row < end_row && first_panel < end_panel);
+  assert(first_row < end_row && first_panel <= end_panel);
   int64_t first = first_panel * s->columns, end = end_panel * s->columns < g->n ? end_panel * s->columns : g->n;
   s->kernel(g, first_row, end_row, first_panel, end_panel, scratch);
   if (g->epilogue && g->epilogue->activation)
