@@ -11,15 +11,17 @@
 
 #include "base/clock.h"
 #include "base/fork.h"
+#include "base/queue.h"
 #include "base/stack.h"
 #include "base/thread.h"
 
 enum {
   MAX_WORKERS = 255,
-  SLOTS = 64,       /* jobs at once; callers beyond do theirs alone */
-  LOOKS = 500,      /* some 5 to 20 microseconds; then others may have the processor */
-  YIELDS = 400,     /* some 100 to 200 more, where nobody else wants it */
-  YIELD_LOOKS = 10, /* between two of those */
+  SLOTS = 64,        /* jobs at once; callers beyond do theirs alone */
+  LOOKS = 500,       /* some 5 to 20 microseconds; then others may have the processor */
+  LONG_LOOKS = 1500, /* three times as long */
+  YIELDS = 400,      /* some 100 to 200 more, where nobody else wants it */
+  YIELD_LOOKS = 10,  /* between two of those */
   LONG_YIELD_NS = 50000,
   LEAST_CROWDED = 8, /* waits that don't yield, after a yield that another program took; twice as many after the next */
   MOST_CROWDED = 1024,
@@ -151,9 +153,11 @@ static bool yield_some(_Atomic int *value, int to) {
   return atomic_load_explicit(value, memory_order_relaxed) != to;
 }
 
-/* Whether the value became another, within a while. */
+/* Whether the value became another, within a while. While a plan is being compiled, on a thread of low priority, nobody
+ * yields: that thread would have the processor for a whole slice of time, many loops long. */
 static bool look_while_equal(_Atomic int *value, int to) {
   if (look_some(LOOKS, value, to)) return true;
+  if (queue_is_running()) return look_some(LONG_LOOKS, value, to);
   int left = atomic_load_explicit(&crowded, memory_order_relaxed);
   if (left <= 0) return yield_some(value, to);
   atomic_store_explicit(&crowded, left - 1, memory_order_relaxed);

@@ -14,7 +14,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t work, idle; /* for the thread; for who waits for it */
 static Job *first, *last;
 static const Job *current; /* the job that runs, or ran last: it may have been freed */
-static bool has_thread, has_begun, is_running, is_paused;
+static bool has_thread, has_begun, is_paused;
+static _Atomic bool is_running; /* written under the lock */
 static _Atomic bool cancelled;
 static _Atomic int holders; /* threads that want the job under way to pause */
 static pthread_t thread;
@@ -91,6 +92,10 @@ static void after_fork_in_child(void) {
 
 static const ForkHandler pauses = {pause_before_fork, go_on_after_fork, NULL};
 static const ForkHandler forks = {before_fork, after_fork_in_parent, after_fork_in_child};
+
+bool queue_is_running(void) {
+  return atomic_load_explicit(&is_running, memory_order_relaxed);
+}
 
 bool queue_pause(void) {
   if (!is_queue_thread) return true;

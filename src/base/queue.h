@@ -23,6 +23,8 @@ bool queue_add(Job *job);
 void queue_remove(Job *job);
 /* Until the job neither waits nor runs, at most ns; not at all when others are ahead of it. */
 void queue_wait(const Job *job, uint64_t ns);
+/* Whether a job is under way, as far as anybody can tell without a lock. */
+bool queue_is_running(void);
 /* Between them no job goes on: for who changes what jobs read. Not with a lock that a job may take. */
 void queue_hold(void);
 void queue_let_go(void);
