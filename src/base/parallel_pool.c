@@ -23,6 +23,7 @@ enum {
   YIELDS = 400,      /* some 100 to 200 more, where nobody else wants it */
   YIELD_LOOKS = 10,  /* between two of those */
   LONG_YIELD_NS = 50000,
+  MOVE_NS = 1000000, /* between two moves to another processor */
   LEAST_CROWDED = 8, /* waits that don't yield, after a yield that another program took; twice as many after the next */
   MOST_CROWDED = 1024,
   GRAINS_PER_LOOK = 16,
@@ -201,8 +202,19 @@ static void wait_for_job(int posted) {
   pthread_mutex_unlock(&pool.lock);
 }
 
+/* A worker that awakes on the processor of the caller takes it from him, and the system may leave both there for a tenth
+ * of a second while another one has little to do. */
+static void keep_away(int processor, uint64_t *last_ns) {
+  if (sched_getcpu() != processor) return;
+  uint64_t now = clock_now_ns();
+  if (now - *last_ns < MOVE_NS) return;
+  *last_ns = now;
+  thread_leave_processor(processor);
+}
+
 static void *worker_main(void *unused) {
   (void)unused;
+  uint64_t moved_ns = 0;
   for (;;) {
     int posted = atomic_load(&pool.posted);
     Slot *slot = find_job();
@@ -211,6 +223,7 @@ static void *worker_main(void *unused) {
       continue;
     }
     atomic_fetch_add(&pool.busy, 1);
+    keep_away(slot->pieces->processor, &moved_ns);
     parallel_pieces_work(slot->pieces);
     atomic_fetch_sub(&pool.busy, 1); /* before the owner goes on and counts who is free */
     slot_leave(slot);
@@ -304,7 +317,8 @@ void parallel_for(int threads, int64_t n, int64_t grain, ParallelBody *body, voi
                            .count = count,
                            .limit = work_limit(),
                            .heap = heap_current(),
-                           .owner_holds_lock = lock_is_held()};
+                           .owner_holds_lock = lock_is_held(),
+                           .processor = sched_getcpu()};
   int granted = parallel_claim(count);
   if (!parallel_openmp_run(granted, &pieces)) parallel_pool_run(granted, &pieces);
   parallel_give_back(granted);

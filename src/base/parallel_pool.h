@@ -15,6 +15,7 @@ typedef struct ParallelPieces {
   WorkLimit *limit; /* the caller's */
   Heap *heap;       /* the same */
   bool owner_holds_lock;
+  int processor; /* the caller's, when it began */
   _Atomic int next;
 } ParallelPieces;
 void parallel_pieces_work(ParallelPieces *pieces); /* until none is left */

@@ -137,6 +137,22 @@ void thread_be_nice(int nice) {
   pthread_mutex_unlock(&lock);
 }
 
+/* The system moves who may not stay, at once. */
+void thread_leave_processor(int processor) {
+  assert(own && processor >= 0 && processor < MAX_PROCESSORS);
+  Home all = {0}, others;
+  pthread_mutex_lock(&lock); /* thread_set_options says where it may be */
+  all.has_processors = add_processors(own->id, &all);
+  others = all;
+  others.processors[processor / WORD_BITS] &= ~(1ul << processor % WORD_BITS);
+  bool is_left = false;
+  for (int i = 0; i < MASK_WORDS; i++) is_left |= others.processors[i] != 0;
+  if (all.has_processors && is_left &&
+      !sched_setaffinity(own->id, sizeof others.processors, (cpu_set_t *)others.processors))
+    (void)sched_setaffinity(own->id, sizeof all.processors, (cpu_set_t *)all.processors);
+  pthread_mutex_unlock(&lock);
+}
+
 /* ---- starting ---- */
 
 typedef struct Start {

@@ -15,6 +15,8 @@
 bool thread_start(void *(*body)(void *argument), void *argument, size_t stack_bytes, pthread_t *out);
 /* This thread of wick's own gives way to others: at least so nice, unless its policy is a real-time one. */
 void thread_be_nice(int nice);
+/* This thread of wick's own goes on on another of its processors, if it has one, and may come back. */
+void thread_leave_processor(int processor);
 
 typedef struct ThreadOptions {
   const uint32_t *processors; /* their numbers; NULL: those the process had */

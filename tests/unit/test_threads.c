@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/parallel_pool.h"
+#include "base/thread.h"
 #include "wick/wick.h"
 
 static const char source[] =
@@ -298,9 +299,34 @@ static void test_openmp_inherits_nothing(void **state) {
   assert_int_equal((intptr_t)others, 0);
 }
 
+/* On another processor, but for who has only one, and with all that it had. */
+static void *leaves(void *argument) {
+  (void)argument;
+  cpu_set_t before, after;
+  intptr_t wrong = sched_getaffinity(0, sizeof before, &before) != 0;
+  for (int i = 0; i < 20; i++) {
+    int processor = sched_getcpu();
+    thread_leave_processor(processor);
+    bool stays = sched_getcpu() == processor; /* it may come back at once, but not each time */
+    wrong += stays != (CPU_COUNT(&before) == 1);
+    wrong += sched_getaffinity(0, sizeof after, &after) || !CPU_EQUAL(&before, &after) ? 100 : 0;
+  }
+  return (void *)wrong;
+}
+
+static void test_processors_are_left(void **state) {
+  (void)state;
+  pthread_t thread;
+  void *wrong;
+  assert_true(thread_start(leaves, NULL, 0, &thread));
+  pthread_join(thread, &wrong);
+  assert_true((intptr_t)wrong < 20);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_nothing_is_inherited), cmocka_unit_test(test_openmp_inherits_nothing),
-      cmocka_unit_test(test_processors_are_chosen), cmocka_unit_test(test_policies_are_chosen_or_refused)};
+      cmocka_unit_test(test_processors_are_chosen), cmocka_unit_test(test_policies_are_chosen_or_refused),
+      cmocka_unit_test(test_processors_are_left)};
   return cmocka_run_group_tests(tests, note_strangers, NULL);
 }
