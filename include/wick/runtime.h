@@ -72,6 +72,7 @@ typedef struct wick_stats {
   uint64_t bailouts;       /* calls that left their plan because an assumption failed; they went on as written */
   uint64_t packed_weights; /* weights that convolutions put in the order their kernels read */
   uint64_t state_reads;    /* calls that read their module's attributes anew; others know that nobody wrote them */
+  uint64_t state_guards;   /* guards on tensors of such attributes that were asked; others know that they hold */
 } wick_stats;
 /* Fills the part of *out that its size covers. */
 WICK_API void wick_stats_get(wick_stats *out);

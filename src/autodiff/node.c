@@ -244,7 +244,7 @@ void autograd_settle(Tensor *t) {
 
 void autograd_detach(Tensor *t) {
   AutogradMeta *meta = t->autograd;
-  t->flags &= ~(uint32_t)(TENSOR_RECORDS | TENSOR_VIEW);
+  tensor_set_flags(t, t->flags & ~(uint32_t)(TENSOR_RECORDS | TENSOR_VIEW));
   if (!meta) return;
   GradEdge history = take_history(meta);
   Tensor *base = meta->head.base;
@@ -300,7 +300,7 @@ Status autograd_set_history(Tensor *t, GradEdge edge) {
   gradedge_release(old);
   autograd_settle(t);
   meta->head.version = tensor_version(t);
-  t->flags = (t->flags & ~(uint32_t)TENSOR_REQUIRES_GRAD) | TENSOR_HAS_GRAD_FN;
+  tensor_set_flags(t, (t->flags & ~(uint32_t)TENSOR_REQUIRES_GRAD) | TENSOR_HAS_GRAD_FN);
   return OK;
 }
 
@@ -393,7 +393,7 @@ Status autograd_note_view(Tensor *t, Tensor *of) {
   if (meta->head.base) return OK;
   meta->head.base = tensor_retain(of->autograd && of->autograd->head.base ? of->autograd->head.base : of);
   meta->head.version = tensor_version(t);
-  t->flags |= TENSOR_VIEW;
+  tensor_set_flags(t, t->flags | TENSOR_VIEW);
   autograd_settle(t);
   return OK;
 }

@@ -11,6 +11,7 @@
 #include "base/work_limit.h" /* when this thread's work is to end */
 #include "base/parallel.h"   /* parallel_for */
 #include "base/stack.h"      /* native stack left */
+#include "base/stamp.h"      /* what is relied on while nobody changes it */
 #include "base/hostile.h"    /* a build for tests */
 /* For those who ask for them: base/parallel_pool.h, the threads of parallel_for; base/thread.h, how threads start;
  * base/fork.h, what happens around a fork, and locks that none finds taken; base/clock.h, the monotonic clock;

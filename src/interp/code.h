@@ -123,7 +123,8 @@
   X(UNSUPPORTED, "OP", SITE, "an error: there is no such operator")                           \
   /* ---- of the profiling executor; c is a site with the live values as args ---- */         \
   X(PROFILE, "OP", ABN, "r[a] = r[b], observed in slot c of the run")                         \
-  X(GUARD, "GUARD", SITE_AB, "r[a] = r[b] if it is of the type; else the baseline goes on")
+  X(GUARD, "GUARD", SITE_AB, "r[a] = r[b] if it is of the type; else the baseline goes on")   \
+  X(STATE_GUARDS, "GUARD", TARGET, "to a if all guards up to there hold, or held: run b of the Snapshot's")
 
 typedef enum Opcode {
 #define X(name, word, form, meaning) INST_##name,

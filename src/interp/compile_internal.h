@@ -29,6 +29,10 @@ typedef struct Compiler {
   VEC(uint8_t) register_state; /* REGISTER_... */
   VEC(const Value *) holders;  /* by register: the value that was defined into it last */
   uint32_t next_register;
+  struct {
+    uint32_t count, at; /* at: the last one's INST_STATE_GUARDS */
+    const Block *block; /* that it stands in */
+  } guard_runs;
   const Node *node; /* being compiled: for debug places */
 } Compiler;
 /* FREE: anyone may take it. HELD: a value is in it. RESERVED: kept for whoever has a hint to it. */

@@ -44,6 +44,19 @@ static bool fits_marker(const CodeEntry *entry, const Node *guard) {
   return entry->pc != NO_REGISTER && (entry->count == guard->input_count || entry->count + 1 == guard->input_count);
 }
 
+/* Guards on state stand in runs, each with an instruction in front that jumps over all. false: it is in none. */
+static bool joins_run(Compiler *c, const Node *node) {
+  enum { MAX_RUNS = 64 }; /* bits of Snapshot.held */
+  if (!c->code->state_count) return false;
+  uint32_t count = c->guard_runs.count, at = c->guard_runs.at;
+  if (count && c->guard_runs.block == node->owning_block && c->instructions.data[at].a == here(c)) return true;
+  if (count == MAX_RUNS) return false;
+  c->guard_runs.at = emit(c, INST_STATE_GUARDS, 0, 0, count, 0);
+  c->guard_runs.block = node->owning_block;
+  c->guard_runs.count++;
+  return true;
+}
+
 void compile_guard(Compiler *c, const Node *node) {
   uint32_t index = marker_index(c, node);
   const CodeEntry *entry = c->baseline && index < c->baseline->entry_count ? &c->baseline->entries[index] : NULL;
@@ -61,11 +74,15 @@ void compile_guard(Compiler *c, const Node *node) {
   vec_arena_push(&c->scratch, &c->sites, site);
   uint8_t flags = 0;
   uint32_t from = use(c, node, 0), to = from;
-  if (is_temporary(c, from))
+  bool in_run = false;
+  if (is_temporary(c, from)) {
     to = pass_on(c, node, &flags);
-  else
+  } else {
     c->register_of[node_output(node, 0)->unique] = from; /* borrowed as well */
+    in_run = joins_run(c, node);
+  }
   emit(c, INST_GUARD, flags, to, from, (uint32_t)c->sites.length - 1);
+  if (in_run) patch(c, c->guard_runs.at);
   drop_dying(c, node, 1);
   drop_dead(c, node);
 }

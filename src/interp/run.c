@@ -830,6 +830,9 @@ do_GUARD : {
   }
   NEXT();
 }
+do_STATE_GUARDS:
+  if (transfer_state_holds(task, pc)) JUMP(pc->a);
+  NEXT();
 do_UNSUPPORTED:
   status = status_new(ERROR_UNSUPPORTED, "there is no operator '" STR_FMT "' for these arguments",
                       STR_ARG(code->sites[pc->a].name));

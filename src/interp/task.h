@@ -113,6 +113,9 @@ Status transfer_results(Task *task, IValue *results, uint32_t count) MUST_CHECK;
 /* The top frame's guard, on value, does not hold, or is to fail for a test: counts the reason and puts a frame of the
  * baseline in its place, at the guard's entry, with the values that live there. On failure the frame stays. */
 Status transfer_to_baseline(Task *task, const Site *site, IValue value) MUST_CHECK;
+/* Whether all guards of a run on state, before which this instruction stands, held in an earlier call under the stamp
+ * of this one's Snapshot, or do so now. */
+bool transfer_state_holds(const Task *task, const Instruction *run);
 bool transfer_guard_is_forced(InterpRun *run, uint32_t entry); /* only where run->force_guard is set */
 /* Ends every `with` and releases every frame; the first error stays. */
 void transfer_unwind(Task *task);

@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "interp/task.h"
+#include "ivalue/snapshot.h"
 
 Status transfer_find_method(Site *site, IValue self, Function **out) {
   if (self.tag != TAG_OBJECT)
@@ -81,6 +82,30 @@ Status transfer_results(Task *task, IValue *results, uint32_t count) {
 bool transfer_guard_is_forced(InterpRun *run, uint32_t entry) {
   if (run->force_guard != UINT32_MAX && run->force_guard - 1 != entry) return false;
   return run->force_after == 0 || run->force_after-- == 0;
+}
+
+/* What the Snapshot is told must last: a view comes to record when what it shows does, without a change to it. */
+static bool ask_state_guards(const Task *task, const Instruction *run, Snapshot *state) {
+  const Frame *frame = task->top;
+  bool lasts = true;
+  for (const Instruction *guard = run + 1, *end = frame->code->instructions + run->a; guard < end; guard++) {
+    IValue v = frame->registers[guard->b];
+    assert(guard->op == INST_GUARD && guard->a == guard->b);
+    if (v.tag != TAG_TENSOR) return false;
+    STATISTIC_ADD(state_guards);
+    state_rely_on(&v.tensor->is_relied_on); /* before it is looked at: ORDER snapshot */
+    if (!guard_holds(frame->code->sites[guard->c].type->tensor, v.tensor, task->exec->grad_enabled)) return false;
+    lasts &= !(v.tensor->flags & TENSOR_VIEW);
+  }
+  if (lasts) atomic_fetch_or_explicit(&state->held, UINT64_C(1) << run->b, memory_order_relaxed);
+  return true;
+}
+
+bool transfer_state_holds(const Task *task, const Instruction *run) {
+  Snapshot *state = task->run ? task->run->state : NULL;
+  if (!state || task->run->force_guard) return false;
+  bool held = atomic_load_explicit(&state->held, memory_order_relaxed) >> run->b & 1;
+  return (held && state->stamp == state_stamp_now()) || ask_state_guards(task, run, state);
 }
 
 static void count_bailout(const Task *task, const Frame *frame, const Site *site, IValue value) {

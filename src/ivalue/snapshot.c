@@ -1,4 +1,4 @@
-/* The stamp, and the Snapshots of an object: a few, chained, guarded by its lock. */
+/* The Snapshots of an object: a few, chained, guarded by its lock. */
 #include "ivalue/snapshot.h"
 
 #include <assert.h>
@@ -7,8 +7,6 @@
 #include "ivalue/lock.h"
 
 enum { MOST_SNAPSHOTS = CACHE_ENTRIES(4) };
-
-_Atomic uint64_t state_stamp;
 
 Snapshot *snapshot_new(uint32_t count) {
   Snapshot *snapshot = mem_calloc(1, sizeof *snapshot + count * sizeof *snapshot->values);

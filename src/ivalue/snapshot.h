@@ -1,6 +1,8 @@
-/* Snapshot: what attributes reached from an object held at a stamp. One stamp of the process stands for all state that
- * somebody relies on: it moves when an attribute is written that a Snapshot read since it was written last. So one
- * comparison tells whether a Snapshot still holds, and what nobody relies on can be written as often as one likes.
+/* Snapshot: what attributes reached from an object held at a stamp, and what was found of the tensors among them. One
+ * stamp of the process (base/stamp.h) stands for all state that somebody relies on: it moves when an attribute is
+ * written that a Snapshot read since it was written last, and when the metadata of a tensor changes that a guard saw.
+ * So one comparison tells whether a Snapshot still holds, and what nobody relies on can be written as often as one
+ * likes.
  *
  * Who makes one
  *   1. takes the stamp,
@@ -10,6 +12,13 @@
  * ORDER snapshot: a writer takes the object's lock after the reader did, and then finds the mark, or before, and then
  * the reader finds the value; and he moves the stamp after the reader took it. In both cases no Snapshot of the present
  * stamp holds an older value.
+ *
+ * Guards on the tensors are asked later, by any call that runs with the Snapshot, whose stamp it found to be the
+ * present one: it marks a tensor, looks at it, and tells the Snapshot what holds (`held`). Nobody may change a tensor's
+ * metadata while a call uses it, so what a lock is for attributes, the order of calls and changes is here: a change
+ * before the call is what the guard sees, one after it finds the mark and moves the stamp before any later call takes
+ * it. The bits say nothing under another stamp, and what they speak of is the same for all calls under theirs, so they
+ * need no order of their own.
  *
  * An object owns the Snapshots of what is read from it: they go with it, and what they hold is alive as long as one is
  * held, whatever is written meanwhile. What was replaced below the object stays until the next call replaces the
@@ -25,23 +34,17 @@ typedef struct Snapshot {
   uint64_t reader;       /* for whom it was made; one Snapshot of an object for each reader */
   uint64_t code;         /* whose reads `values` are; a number that no other Code has */
   void *variant;         /* of the reader, chosen by what was read; NULL: none */
+  _Atomic uint64_t held; /* by number: runs of guards on `values` in that Code which held */
   struct Snapshot *next; /* of the same object */
   IValue values[];
 } Snapshot;
 
-extern _Atomic uint64_t state_stamp;
-
-static inline uint64_t state_stamp_now(void) {
-  return atomic_load_explicit(&state_stamp, memory_order_acquire);
-}
 static inline void attribute_rely_on(ClassAttribute *attribute) {
-  if (!atomic_load_explicit(&attribute->is_relied_on, memory_order_relaxed))
-    atomic_store_explicit(&attribute->is_relied_on, true, memory_order_release);
+  state_rely_on(&attribute->is_relied_on);
 }
 /* After a write, within the object's lock. */
 static inline void attribute_written(ClassAttribute *attribute) {
-  if (!atomic_load_explicit(&attribute->is_relied_on, memory_order_relaxed)) return;
-  if (atomic_exchange(&attribute->is_relied_on, false)) atomic_fetch_add(&state_stamp, 1);
+  state_changed(&attribute->is_relied_on);
 }
 
 Snapshot *snapshot_new(uint32_t count); /* its values None; NULL: no memory */

@@ -99,7 +99,8 @@ void reason_reset(void);                       /* test hook */
   X(compiles, "plans that were made")                               \
   X(bailouts, "calls that a failed guard sent on in the baseline")  \
   X(packed_weights, "weights that convolutions packed")             \
-  X(state_reads, "calls that read their module's state anew")
+  X(state_reads, "calls that read their module's state anew")       \
+  X(state_guards, "guards on their module's state that calls asked")
 
 typedef struct Statistics {
 #define X(name, text) _Atomic uint64_t name;

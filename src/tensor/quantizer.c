@@ -151,7 +151,7 @@ void tensor_set_quantizer(Tensor *t, Quantizer *q) {
   assert(dtype_is_quantized((DType)t->dtype));
   TensorExtension *old = t->extension;
   t->extension = &q->base;
-  t->flags |= TENSOR_QUANTIZED;
+  tensor_set_flags(t, t->flags | TENSOR_QUANTIZED);
   if (old && ref_release(&old->refs)) old->free(old);
 }
 

@@ -116,6 +116,12 @@ static Status set_dims(Tensor *t, int ndim, const int64_t *sizes, const int64_t 
   return OK;
 }
 
+static Status change_dims(Tensor *t, int ndim, const int64_t *sizes, const int64_t *strides, int64_t numel) {
+  TRY(set_dims(t, ndim, sizes, strides, numel));
+  tensor_changed(t);
+  return OK;
+}
+
 Status tensor_set_sizes(Tensor *t, int ndim, const int64_t *sizes, const int64_t *strides) {
   int64_t numel, row_major[TENSOR_MAX_DIMS];
   TRY(sizes_numel(ndim, sizes, &numel));
@@ -124,7 +130,7 @@ Status tensor_set_sizes(Tensor *t, int ndim, const int64_t *sizes, const int64_t
     strides = row_major;
   }
   TRY(check_bounds(t->storage, (DType)t->dtype, ndim, sizes, strides, t->offset));
-  return set_dims(t, ndim, sizes, strides, numel);
+  return change_dims(t, ndim, sizes, strides, numel);
 }
 
 Status tensor_set_storage(Tensor *t, Storage *storage, int64_t offset, int ndim, const int64_t *sizes,
@@ -136,12 +142,12 @@ Status tensor_set_storage(Tensor *t, Storage *storage, int64_t offset, int ndim,
     strides = row_major;
   }
   TRY(check_bounds(storage, (DType)t->dtype, ndim, sizes, strides, offset));
-  TRY(set_dims(t, ndim, sizes, strides, numel));
+  TRY(change_dims(t, ndim, sizes, strides, numel));
   t->offset = offset;
   if (storage == t->storage) return OK;
   Storage *old = t->storage;
-  t->flags = (t->flags & ~(uint32_t)TENSOR_NOT_CPU) | not_cpu_flag(storage);
   t->storage = storage_retain(storage);
+  tensor_set_flags(t, (t->flags & ~(uint32_t)TENSOR_NOT_CPU) | not_cpu_flag(storage));
   if (!((t->flags & TENSOR_EMBEDDED) && old == home_storage(t)))
     storage_release(old); /* the home block holds the tensor itself */
   return OK;
@@ -154,7 +160,7 @@ Status tensor_resize(Tensor *t, int ndim, const int64_t *sizes) {
   if (!int64_add(numel, t->offset, &extent) || !size_mul((size_t)extent, dtype_size((DType)t->dtype), &bytes))
     return status_new(ERROR_RUNTIME, "Storage size calculation overflowed with sizes=%s", SIZES_TEXT(ndim, sizes));
   if (t->storage && numel > 0 && bytes > t->storage->bytes) TRY(storage_resize(t->storage, bytes));
-  return set_dims(t, ndim, sizes, NULL, numel);
+  return change_dims(t, ndim, sizes, NULL, numel);
 }
 
 /* ---- making ---- */

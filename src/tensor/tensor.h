@@ -76,7 +76,8 @@ typedef struct AutogradBase {
   uint32_t version;                 /* of a view's storage when its history was right */
 } AutogradBase;
 
-/* A tensor's metadata other than autograd and sizes under resize_/set_ is immutable once it is shared. */
+/* A tensor's metadata other than autograd and sizes under resize_/set_ is immutable once it is shared. Who changes that
+ * of one that others may know does it with the functions here, or calls tensor_changed. */
 typedef struct Tensor {
   RefCount refs;
   uint32_t flags;
@@ -84,11 +85,12 @@ typedef struct Tensor {
   uint8_t ndim;
   uint8_t contiguous; /* cached: row-major without gaps */
   uint8_t row_major;  /* cached: strides are those of a new tensor, where sizes are 1 or 0, too; hence contiguous */
-  int64_t numel;      /* cached product of sizes */
-  int64_t offset;     /* in elements */
-  int64_t *sizes;     /* ndim; point into `dims` up to 5 dimensions, else to the heap */
-  int64_t *strides;   /* in elements */
-  Storage *storage;   /* NULL when undefined or opaque */
+  _Atomic bool is_relied_on; /* by guards that saw its metadata: base/stamp.h */
+  int64_t numel;             /* cached product of sizes */
+  int64_t offset;            /* in elements */
+  int64_t *sizes;            /* ndim; point into `dims` up to 5 dimensions, else to the heap */
+  int64_t *strides;          /* in elements */
+  Storage *storage;          /* NULL when undefined or opaque */
   AutogradMeta *autograd;
   struct TensorExtension *extension; /* quantizer, sparse parts, ..., or NULL */
   int64_t dims[10];
@@ -179,6 +181,16 @@ static inline bool tensor_records(const Tensor *t) {
 static inline uint32_t tensor_catch_up(Tensor *t) {
   if (t->flags & TENSOR_VIEW && !(t->flags & TENSOR_RECORDS) && tensor_is_behind(t)) t->flags |= TENSOR_HAS_GRAD_FN;
   return t->flags;
+}
+/* After a change of dtype, sizes, strides, flags or device: guards look again. */
+static inline void tensor_changed(Tensor *t) {
+  state_changed(&t->is_relied_on);
+}
+/* Of a tensor that others may know. */
+static inline void tensor_set_flags(Tensor *t, uint32_t flags) {
+  if (t->flags == flags) return;
+  t->flags = flags;
+  tensor_changed(t);
 }
 static inline bool tensor_is_contiguous(const Tensor *t) {
   return t->contiguous;

@@ -1,5 +1,5 @@
 /* What a call must leave alone: arguments that its schema does not say are written, and memory that its results may not
- * share with them. */
+ * share with them. And what it must tell: that the metadata of a tensor on which a guard relies is another. */
 #include "sample.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ typedef struct Watched {
   DType dtype;
   int ndim;
   int64_t sizes[TENSOR_MAX_DIMS], strides[TENSOR_MAX_DIMS], offset;
-  uint32_t version;
+  uint32_t flags, version;
   uint64_t hash;
   size_t length;
 } Watched;
@@ -51,6 +51,7 @@ static void look(Watched *w) {
   w->dtype = (DType)t->dtype;
   w->ndim = t->ndim;
   w->offset = t->offset;
+  w->flags = t->flags;
   memcpy(w->sizes, t->sizes, (size_t)t->ndim * sizeof *t->sizes);
   memcpy(w->strides, t->strides, (size_t)t->ndim * sizeof *t->strides);
   w->version = t->storage ? atomic_load(&t->storage->version) : 0;
@@ -64,6 +65,7 @@ static void watch(Watch *watch_, IValue v, uint32_t argument) {
   *w = (Watched){.value = ivalue_retain(v), .argument = argument};
   look(w);
   storage_retain(w->storage); /* so that no other takes its place */
+  if (v.tag == TAG_TENSOR) state_rely_on(&v.tensor->is_relied_on);
   for (size_t i = 0; v.tag == TAG_LIST && v.list->kind == LIST_VALUES && i < v.list->length; i++)
     watch(watch_, v.list->values[i], argument);
 }
@@ -116,16 +118,28 @@ static bool same_tensor_is_written(const Watch *w, const Tensor *t) {
   return false;
 }
 
+static bool has_other_sizes(const Watched *now, const Watched *before) {
+  return now->ndim != before->ndim || memcmp(now->sizes, before->sizes, sizeof now->sizes) ||
+         memcmp(now->strides, before->strides, sizeof now->strides);
+}
+/* That of a view says late that it records: guards know (TENSOR_VIEW). */
+static bool has_other_flags(const Watched *now, const Watched *before) {
+  uint32_t changed = now->flags ^ before->flags;
+  if (before->flags & TENSOR_VIEW) changed &= ~(uint32_t)TENSOR_HAS_GRAD_FN;
+  return changed;
+}
+
 static void check_tensor(const Watch *watch_, const Watched *w, bool succeeded, StrBuf *complaints) {
   const Tensor *t = w->value.tensor;
   Watched now = {.value = w->value};
   look(&now);
   bool writes = may_write(watch_, w->argument) || same_tensor_is_written(watch_, t);
   bool same_memory = writes || written_elsewhere(watch_, w->storage);
-  if (!writes &&
-      (now.storage != w->storage || now.dtype != w->dtype || now.ndim != w->ndim || now.offset != w->offset ||
-       memcmp(now.sizes, w->sizes, sizeof now.sizes) || memcmp(now.strides, w->strides, sizeof now.strides)))
+  bool looks_other = now.dtype != w->dtype || has_other_sizes(&now, w);
+  if (!writes && (looks_other || now.storage != w->storage || now.offset != w->offset))
     strbuf_printf(complaints, "argument %u is another tensor now; ", w->argument);
+  if ((looks_other || has_other_flags(&now, w)) && atomic_load(&t->is_relied_on))
+    strbuf_printf(complaints, "argument %u looks different, and guards were not told; ", w->argument);
   if (!same_memory && now.hash != w->hash) strbuf_printf(complaints, "argument %u was written; ", w->argument);
   if (!same_memory && now.version != w->version)
     strbuf_printf(complaints, "argument %u has another version; ", w->argument);

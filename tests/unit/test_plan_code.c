@@ -1,6 +1,10 @@
 /* Guards, markers and profiles in Code. */
 #include "interp/profile.h"
 
+#include <stdlib.h>
+
+#include "interp/state.h"
+#include "ir/unit.h"
 #include "ir_fixture.h"
 
 /* The text is baseline (markers) and plan (guards) at once; makes both kinds of Code. */
@@ -177,10 +181,94 @@ static void test_guard_holds(void **state) {
   tensor_release(undefined);
 }
 
+/* ---- guards on state ---- */
+
+static const char *const on_state =
+    "graph(%self : __torch__.Model, %turns : bool):\n"
+    "  %w : Tensor = prim::GetAttr[name=\"w\"](%self)\n"
+    "  %v : Tensor = prim::GetAttr[name=\"v\"](%self)\n"
+    "  %a : Float(2, 3) = prim::BailOut[index=0](%w, %v, %turns)\n"
+    "  %b : Float(1) = prim::BailOut[index=1](%v, %a, %turns)\n"
+    "   = prim::If(%turns)\n"
+    "    block0():\n"
+    "      %t : Tensor = aten::t_(%a)\n"
+    "      -> ()\n"
+    "    block1():\n"
+    "      -> ()\n"
+    "  %c : Float(2, 3) = prim::BailOut[index=2](%a)\n"
+    "  %size : int = aten::len(%c)\n"
+    "  return (%size)\n";
+
+typedef struct Stateful {
+  CompilationUnit *unit;
+  Graph *graph;
+} Stateful;
+static const Type *find_type(void *argument, Str name) {
+  return unit_find_type(argument, name);
+}
+static void parse_stateful(void *argument) {
+  Stateful *s = argument;
+  TypeStore *store = &s->unit->store;
+  ClassType *model = class_type_new(store, STR("__torch__.Model"), true);
+  class_type_add_attribute(model, STR("w"), TYPE(TENSOR), ATTRIBUTE_PLAIN);
+  class_type_add_attribute(model, STR("v"), TYPE(TENSOR), ATTRIBUTE_PLAIN);
+  unit_add_type(s->unit, &model->type);
+  s->graph = graph_parse(&store->arena, store, str_from(on_state), find_type, s->unit);
+}
+
+static uint32_t run_stateful(const Code *plan, Snapshot *state, bool turns, uint32_t force, int64_t expected) {
+  Exec exec;
+  exec_init(&exec, NULL);
+  InterpRun run = {.state = state, .force_guard = force};
+  IValue arguments[] = {IVALUE_NONE, ivalue_bool(turns)}, out;
+  assert_null(interp_run_plan(&exec, plan, arguments, 2, &out, 1, &run));
+  assert_int_equal(out.i, expected);
+  return run.failed_guard;
+}
+
+/* Runs of guards are skipped once they held, until a tensor changes, be it in the call itself. */
+static void test_guards_on_state(void **state) {
+  (void)state;
+  Stateful s = {0};
+  Code *baseline, *plan;
+  Tensor *w, *v;
+  assert_null(unit_new(&s.unit));
+  assert_null(arena_protect(&s.unit->store.arena, parse_stateful, &s));
+  assert_null(graph_lint(s.graph));
+  Value **inputs = calloc(s.graph->next_unique, sizeof *inputs);
+  BLOCK_EACH(node, s.graph->block)
+  if (node->kind == SYM_prim_GetAttr) inputs[node_output(node, 0)->unique] = graph_input(s.graph, 0);
+  StateValues values = {inputs, s.graph->next_unique};
+  assert_null(code_compile_baseline(s.graph, STR("baseline"), &baseline));
+  assert_null(code_compile_plan(s.graph, STR("plan"), baseline, &values, &plan));
+  assert_int_equal(code_state_count(plan), 2);
+  assert_null(tensor_empty(DTYPE_FLOAT32, 2, (int64_t[]){2, 3}, &w));
+  assert_null(tensor_empty(DTYPE_FLOAT32, 1, (int64_t[]){1}, &v));
+  Snapshot *snapshot = snapshot_new(2);
+  snapshot->stamp = state_stamp_now();
+  snapshot->values[0] = ivalue_tensor(w);
+  snapshot->values[1] = ivalue_tensor(v);
+  assert_int_equal(run_stateful(plan, snapshot, false, 0, 2), 0);
+  assert_int_equal(atomic_load(&snapshot->held), 3); /* the first two guards are one run */
+  uint64_t asked = STATISTIC_GET(state_guards);
+  assert_int_equal(run_stateful(plan, snapshot, false, 0, 2), 0);
+  assert_int_equal(STATISTIC_GET(state_guards), asked);
+  assert_int_equal(run_stateful(plan, snapshot, false, 2, 2), 2); /* guards that a test wants to fail do */
+  assert_int_equal(run_stateful(plan, snapshot, true, 0, 3), 3);  /* the one after the write does */
+  assert_int_not_equal(snapshot->stamp, state_stamp_now());
+  /* from there on as written, which turns it once more */
+  assert_int_equal(run_stateful(plan, snapshot, true, 0, 2), 1);
+  snapshot_release(snapshot);
+  free(inputs);
+  code_free(plan);
+  code_free(baseline);
+  unit_release(s.unit);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_guard_in_loop), cmocka_unit_test(test_last_uses),   cmocka_unit_test(test_missing_value),
-      cmocka_unit_test(test_profile),       cmocka_unit_test(test_guard_holds),
+      cmocka_unit_test(test_profile),       cmocka_unit_test(test_guard_holds), cmocka_unit_test(test_guards_on_state),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -111,10 +111,10 @@ static Status kernel_requires_grad_(Call *c) {
     return status_new(ERROR_RUNTIME, "only Tensors of floating point dtype can require gradients");
   if (!wanted && (self->flags & TENSOR_HAS_GRAD_FN))
     return status_new(ERROR_RUNTIME, "you can only change requires_grad flags of leaf variables.");
-  if (wanted)
-    self->flags |= self->flags & TENSOR_HAS_GRAD_FN ? 0u : (uint32_t)TENSOR_REQUIRES_GRAD;
-  else
-    self->flags &= ~(uint32_t)TENSOR_REQUIRES_GRAD;
+  if (!wanted)
+    tensor_set_flags(self, self->flags & ~(uint32_t)TENSOR_REQUIRES_GRAD);
+  else if (!(self->flags & TENSOR_HAS_GRAD_FN))
+    tensor_set_flags(self, self->flags | TENSOR_REQUIRES_GRAD);
   call_set_tensor(c, 0, tensor_retain(self));
   return OK;
 }
