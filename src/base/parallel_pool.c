@@ -202,8 +202,8 @@ static void wait_for_job(int posted) {
   pthread_mutex_unlock(&pool.lock);
 }
 
-/* A worker that awakes on the processor of the caller takes it from him, and the system may leave both there for a tenth
- * of a second while another one has little to do. */
+/* A worker that awakes on the processor of the caller takes it from him, and the system may leave both there for a
+ * tenth of a second while another one has little to do. */
 static void keep_away(int processor, uint64_t *last_ns) {
   if (sched_getcpu() != processor) return;
   uint64_t now = clock_now_ns();
