@@ -129,25 +129,50 @@ static void leave_list(Thread *thread) {
   pthread_mutex_unlock(&lock);
 }
 
+/* struct sched_attr, whose header does not go together with that of the functions. */
+typedef struct SchedAttributes {
+  uint32_t size, policy;
+  uint64_t flags;
+  int32_t nice;
+  uint32_t priority;
+  uint64_t runtime, deadline, period; /* in ns */
+} SchedAttributes;
+
+/* From Linux 6.12 on: who wakes up waits for no more of this thread's slice. */
+static void shorten_slice(pid_t id) {
+  enum { SHORT_NS = 100000 };
+  SchedAttributes attributes;
+  if (syscall(SYS_sched_getattr, id, &attributes, sizeof attributes, 0)) return;
+  attributes.runtime = SHORT_NS;
+  if (!is_realtime((int)attributes.policy)) (void)syscall(SYS_sched_setattr, id, &attributes, 0);
+}
+
 void thread_be_nice(int nice) {
   assert(own);
   pthread_mutex_lock(&lock);
   own->nice = nice;
   apply_what_goes(&home, own->id, nice);
+  shorten_slice(own->id);
   pthread_mutex_unlock(&lock);
+}
+
+/* The processors but one; false: there is no other. */
+static bool leave_out(const Home *all, int processor, Home *out) {
+  unsigned long left = 0;
+  *out = *all;
+  if (processor >= 0 && processor < MAX_PROCESSORS)
+    out->processors[processor / WORD_BITS] &= ~(1ul << processor % WORD_BITS);
+  for (int i = 0; i < MASK_WORDS; i++) left |= out->processors[i];
+  return all->has_processors && left;
 }
 
 /* The system moves who may not stay, at once. */
 void thread_leave_processor(int processor) {
-  assert(own && processor >= 0 && processor < MAX_PROCESSORS);
+  assert(own);
   Home all = {0}, others;
   pthread_mutex_lock(&lock); /* thread_set_options says where it may be */
   all.has_processors = add_processors(own->id, &all);
-  others = all;
-  others.processors[processor / WORD_BITS] &= ~(1ul << processor % WORD_BITS);
-  bool is_left = false;
-  for (int i = 0; i < MASK_WORDS; i++) is_left |= others.processors[i] != 0;
-  if (all.has_processors && is_left &&
+  if (leave_out(&all, processor, &others) &&
       !sched_setaffinity(own->id, sizeof others.processors, (cpu_set_t *)others.processors))
     (void)sched_setaffinity(own->id, sizeof all.processors, (cpu_set_t *)all.processors);
   pthread_mutex_unlock(&lock);
@@ -170,9 +195,9 @@ static void *begin(void *argument) {
   return result;
 }
 
-/* Without the starter's real-time policy from its first moment on, if the system permits, and on the process's
- * processors: where the starter is pinned and busy, it might not run for long otherwise. The thread is there: it wants
- * the lock before anything else (enter_list). */
+/* Without the starter's real-time policy from its first moment on, if the system permits, and on another of the
+ * process's processors than his: where the starter is busy, it might not run for long otherwise. The thread is there:
+ * it wants the lock before anything else (enter_list), and then takes all processors. */
 static bool create(Start *start, size_t stack_bytes, bool with_policy, pthread_t *out) {
   pthread_attr_t attributes;
   pthread_t thread;
@@ -186,8 +211,11 @@ static bool create(Start *start, size_t stack_bytes, bool with_policy, pthread_t
   if (!out) out = &thread;
   pthread_mutex_lock(&lock);
   fine = fine && !pthread_create(out, &attributes, begin, start);
-  if (fine && home.has_processors)
-    (void)pthread_setaffinity_np(*out, sizeof home.processors, (const cpu_set_t *)home.processors);
+  Home others;
+  if (fine && home.has_processors) {
+    const Home *where = leave_out(&home, sched_getcpu(), &others) ? &others : &home;
+    (void)pthread_setaffinity_np(*out, sizeof where->processors, (const cpu_set_t *)where->processors);
+  }
   pthread_mutex_unlock(&lock);
   pthread_attr_destroy(&attributes);
   return fine;
