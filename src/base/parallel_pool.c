@@ -17,11 +17,12 @@
 
 enum {
   MAX_WORKERS = 255,
-  SLOTS = 64,        /* jobs at once; callers beyond do theirs alone */
-  LOOKS = 500,       /* some 5 to 20 microseconds; then others may have the processor */
-  LONG_LOOKS = 1500, /* three times as long */
-  YIELDS = 400,      /* some 100 to 200 more, where nobody else wants it */
-  YIELD_LOOKS = 10,  /* between two of those */
+  SLOTS = 64,         /* jobs at once; callers beyond do theirs alone */
+  LOOKS = 500,        /* some 5 to 20 microseconds; then others may have the processor */
+  LONG_LOOKS = 1500,  /* three times as long */
+  PIECE_LOOKS = 3000, /* some 75 */
+  YIELDS = 400,       /* some 100 to 200 more, where nobody else wants it */
+  YIELD_LOOKS = 10,   /* between two of those */
   LONG_YIELD_NS = 50000,
   MOVE_NS = 1000000, /* between two moves to another processor */
   LEAST_CROWDED = 8, /* waits that don't yield, after a yield that another program took; twice as many after the next */
@@ -266,10 +267,17 @@ static void wake_workers(int wanted) {
   for (int i = 0; i < missing; i++) pthread_cond_signal(&pool.work);
 }
 
+/* The last pieces are under way. Where other programs want the processors, who sleeps meanwhile is woken as late as
+ * their slices of time are long. */
+static bool look_for_end(_Atomic int *state, int now) {
+  bool is_crowded = atomic_load_explicit(&crowded, memory_order_relaxed) > 0;
+  return (is_crowded && look_some(PIECE_LOOKS, state, now)) || look_while_equal(state, now);
+}
+
 /* Nobody joins any more; returns when all who have joined have left. */
 static void slot_finish(Slot *slot) {
   int state = atomic_fetch_and(&slot->state, ~WANTED) & ~WANTED;
-  while (state && look_while_equal(&slot->state, state)) state = atomic_load(&slot->state);
+  while (state && look_for_end(&slot->state, state)) state = atomic_load(&slot->state);
   if (state && atomic_fetch_or(&slot->state, OWNER_SLEEPS)) {
     pthread_mutex_lock(&pool.lock);
     while (atomic_load(&slot->state) & WORKING) pthread_cond_wait(&pool.done, &pool.lock);
