@@ -197,7 +197,7 @@ static void *begin(void *argument) {
 
 /* Without the starter's real-time policy from its first moment on, if the system permits, and on another of the
  * process's processors than his: where the starter is busy, it might not run for long otherwise. The thread is there:
- * it wants the lock before anything else (enter_list), and then takes all processors. */
+ * it wants the lock before anything else (enter_list). */
 static bool create(Start *start, size_t stack_bytes, bool with_policy, pthread_t *out) {
   pthread_attr_t attributes;
   pthread_t thread;
@@ -212,10 +212,10 @@ static bool create(Start *start, size_t stack_bytes, bool with_policy, pthread_t
   pthread_mutex_lock(&lock);
   fine = fine && !pthread_create(out, &attributes, begin, start);
   Home others;
-  if (fine && home.has_processors) {
-    const Home *where = leave_out(&home, sched_getcpu(), &others) ? &others : &home;
-    (void)pthread_setaffinity_np(*out, sizeof where->processors, (const cpu_set_t *)where->processors);
-  }
+  if (fine && leave_out(&home, sched_getcpu(), &others))
+    (void)pthread_setaffinity_np(*out, sizeof others.processors, (const cpu_set_t *)others.processors);
+  if (fine && home.has_processors)
+    (void)pthread_setaffinity_np(*out, sizeof home.processors, (const cpu_set_t *)home.processors);
   pthread_mutex_unlock(&lock);
   pthread_attr_destroy(&attributes);
   return fine;

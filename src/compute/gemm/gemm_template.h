@@ -154,6 +154,12 @@ static void NAME(kernel)(int64_t k, const T *a, int64_t a_row, int64_t a_step, c
 }
 
 #ifdef WITH_PANELS
+/* What a tile will be added to comes from afar, and is wanted all at once, when the tile's products are done. */
+static inline void NAME(fetch)(int64_t rows, int64_t columns, const T *from, int64_t stride) {
+  for (int64_t i = 0; i < rows; i++)
+    for (int64_t j = 0; j < columns; j += 64 / (int64_t)sizeof(T)) __builtin_prefetch(from + i * stride + j);
+}
+
 /* C = A B + bias, with the epilogue's term and limits, where B's columns lie in memory as `weight` has them, or in
  * whole panels of [k][COLUMNS]. The order of sums is the same. While the rows of A meet a panel the next one is
  * fetched, a piece for each tile. */
@@ -182,11 +188,10 @@ static void NAME(panels)(const GemmPanels *g, int64_t first_row, int64_t end_row
             __builtin_prefetch(next + at * COLUMNS + l, 0, 2);
         T *c = (T *)g->c + i * g->ldc + j;
         const T *start = pc ? c : g->bias ? (const T *)g->bias + j : NULL;
+        NAME(fetch)(rows, columns, c, g->ldc);
         if (ends && end.term) {
           end.term = g->epilogue->in_registers.term + i * end.term_stride + j;
-          for (int64_t r = 0; r < rows; r++) /* it comes from afar, and is wanted all at once */
-            for (int64_t l = 0; l < columns; l += 64 / (int64_t)sizeof(T))
-              __builtin_prefetch(end.term + r * end.term_stride + l);
+          NAME(fetch)(rows, columns, (const T *)end.term, end.term_stride);
         }
         NAME(tile_of)
         (rows, columns, kc, (const T *)g->a + i * g->a_stride + pc, g->a_stride, 1, b, COLUMNS, start, pc ? g->ldc : 0,
