@@ -85,7 +85,8 @@ static void after_fork_in_parent(void) {
 /* The job that was under way never ends here: what it works on stays as it is. */
 static void after_fork_in_child(void) {
   atomic_store(&holders, 0);
-  has_thread = has_begun = is_running = is_paused = false;
+  has_thread = has_begun = is_paused = false;
+  atomic_store(&is_running, false);
   init_conditions();
   if (!is_queue_thread) pthread_mutex_unlock(&lock);
 }
