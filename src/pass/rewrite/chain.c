@@ -1,5 +1,7 @@
 #include "pass/rewrite/chain.h"
 
+#include "pass/motion/with_aliases.h"
+
 Node *chain_next(const Node *node) {
   assert(node->output_count == 1);
   const Value *out = node_output(node, 0);
@@ -39,6 +41,23 @@ void chain_replace(Graph *graph, AliasDb *db, Node *const *nodes, int count, Nod
   alias_replace_value(db, from, to);
   value_replace_all_uses_with(from, to);
   while (count--) node_destroy(nodes[count]);
+}
+
+typedef bool Fuse(Graph *graph, AliasDb *db, Node *node);
+
+static void each_of_block(Graph *graph, AliasDb *db, Block *block, Fuse *fuse) {
+  BLOCK_EACH_REVERSE(node, block) {
+    for (uint32_t i = 0; i < node->block_count; i++) each_of_block(graph, db, node->blocks[i], fuse);
+    if (!fuse(graph, db, node)) return;
+  }
+}
+
+static void each(Graph *graph, AliasDb *db, void *fuse) {
+  each_of_block(graph, db, graph->block, *(Fuse **)fuse);
+}
+
+void chain_each(Graph *graph, Fuse *fuse) {
+  with_aliases(graph, each, &fuse);
 }
 
 Value *insert_text(Graph *graph, Str text) {

@@ -21,5 +21,7 @@ void chain_gather(AliasDb *db, Node *const *nodes, int count);
 int chain_together(Node *const *nodes, int count);
 /* Puts `fused`, which was made with the graph's insertion point at the last of them, in the place of all. */
 void chain_replace(Graph *graph, AliasDb *db, Node *const *nodes, int count, Node *fused);
+/* Calls `fuse` with every node, the last first; false: it wants no more of the block. */
+void chain_each(Graph *graph, bool (*fuse)(Graph *graph, AliasDb *db, Node *node));
 /* A constant at the insertion point. */
 Value *insert_text(Graph *graph, Str text);

@@ -116,24 +116,17 @@ static void replace_chain(Graph *graph, AliasDb *db, const Chain *c) {
   chain_replace(graph, db, c->nodes, c->count, fused);
 }
 
-static void fuse_block(Graph *graph, AliasDb *db, Block *block) {
-  BLOCK_EACH_REVERSE(node, block) {
-    for (uint32_t i = 0; i < node->block_count; i++) fuse_block(graph, db, node->blocks[i]);
-    Chain c;
-    if (!find_chain(node, &c) || !gather_chain(db, &c)) continue;
-    if (!jit_opt_limit(FILE_NAME)) return;
-    NODE_LOG_UPDATE(FILE_NAME, "with what follows:", c.scores);
-    replace_chain(graph, db, &c);
-  }
-}
-
-static void fuse(Arena *scratch, void *argument) {
-  Graph *graph = argument;
-  fuse_block(graph, alias_db_new(graph, scratch), graph->block);
+static bool fuse(Graph *graph, AliasDb *db, Node *node) {
+  Chain c;
+  if (!find_chain(node, &c) || !gather_chain(db, &c)) return true;
+  if (!jit_opt_limit(FILE_NAME)) return false;
+  NODE_LOG_UPDATE(FILE_NAME, "with what follows:", c.scores);
+  replace_chain(graph, db, &c);
+  return true;
 }
 
 void fuse_attention(Graph *graph) {
-  graph_with_scratch(graph, fuse, graph);
+  chain_each(graph, fuse);
   GRAPH_LOG_DUMP(FILE_NAME, "After FuseAttention: ", graph);
 }
 

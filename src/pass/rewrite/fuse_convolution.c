@@ -7,6 +7,7 @@
 #include "call/derive.h"
 #include "ir/graph_log.h"
 #include "op/nn/conv_norm.h"
+#include "pass/motion/with_aliases.h"
 #include "pass/pass.h"
 #include "pass/rewrite/chain.h"
 
@@ -169,13 +170,13 @@ static void fuse_block(Graph *graph, AliasDb *db, Block *block) {
   }
 }
 
-static void fuse(Arena *scratch, void *argument) {
-  Graph *graph = argument;
-  fuse_block(graph, alias_db_new(graph, scratch), graph->block);
+static void fuse(Graph *graph, AliasDb *db, void *ignored) {
+  (void)ignored;
+  fuse_block(graph, db, graph->block);
 }
 
 void fuse_convolution(Graph *graph) {
-  graph_with_scratch(graph, fuse, graph);
+  with_aliases(graph, fuse, NULL);
   GRAPH_LOG_DUMP(FILE_NAME, "After FuseConvolution: ", graph);
 }
 

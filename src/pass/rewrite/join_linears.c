@@ -3,8 +3,8 @@
  * operator finds out of the ordinary at run time, gradients included, it does layer by layer, so nothing need be known
  * of the tensors here. */
 #include "call/call_plan.h"
-#include "ir/alias_db.h"
 #include "ir/graph_log.h"
+#include "pass/motion/with_aliases.h"
 #include "pass/pass.h"
 #include "pass/rewrite/rewrite.h"
 
@@ -78,13 +78,13 @@ static void join_block(Graph *graph, AliasDb *db, Block *block) {
   }
 }
 
-static void join(Arena *scratch, void *argument) {
-  Graph *graph = argument;
-  join_block(graph, alias_db_new(graph, scratch), graph->block);
+static void join(Graph *graph, AliasDb *db, void *ignored) {
+  (void)ignored;
+  join_block(graph, db, graph->block);
 }
 
 void join_linears(Graph *graph) {
-  if (graph_has_kind(graph, SYM_aten_linear)) graph_with_scratch(graph, join, graph);
+  if (graph_has_kind(graph, SYM_aten_linear)) with_aliases(graph, join, NULL);
   GRAPH_LOG_DUMP(FILE_NAME, "After JoinLinears: ", graph);
 }
 
