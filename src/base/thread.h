@@ -13,7 +13,8 @@
  * when the library was loaded, or those of thread_set_options, where the system permits, and all signals are blocked in
  * it. stack_bytes 0: the default. Detached when `out` is NULL. false: the system has no more threads, or no memory. */
 bool thread_start(void *(*body)(void *argument), void *argument, size_t stack_bytes, pthread_t *out);
-/* This thread of wick's own gives way to others: at least so nice, unless its policy is a real-time one. */
+/* This thread of wick's own gives way to others: at least so nice, and in short slices where the system knows those,
+ * unless its policy is a real-time one. */
 void thread_be_nice(int nice);
 /* This thread of wick's own goes on on another of its processors, if it has one, and may come back. */
 void thread_leave_processor(int processor);

@@ -4,7 +4,7 @@
 
 #include "checks.h"
 #include "outcome.h"
-#include "random_numbers.h"
+#include "random_tensor.h"
 
 static Exec exec;
 
@@ -18,14 +18,6 @@ static IValue text(const char *s) {
   String *string;
   check(string_new(str_from(s), &string));
   return ivalue_string(string);
-}
-
-static Tensor *numbers(int ndim, const int64_t *sizes) {
-  Tensor *t;
-  check(tensor_empty(DTYPE_FLOAT32, ndim, sizes, &t));
-  float *p = tensor_data(t);
-  for (int64_t i = 0; i < t->numel; i++) p[i] = (float)pick(-1000, 1000) * 0.0037f;
-  return t;
 }
 
 enum { INPUT, WEIGHT, BIAS, TERM, TERM_FIRST, ACTIVATION, ARGUMENTS, MAX_INPUTS = ARGUMENTS + 3 };
@@ -55,7 +47,7 @@ static Case new_case(Tensor *input, int64_t columns) {
   Case c = {.count = ARGUMENTS};
   int64_t width = input->sizes[input->ndim - 1];
   c.inputs[INPUT] = ivalue_tensor(input);
-  c.inputs[WEIGHT] = ivalue_tensor(numbers(2, SIZES(columns, width)));
+  c.inputs[WEIGHT] = ivalue_tensor(random_tensor(2, SIZES(columns, width)));
   c.inputs[BIAS] = c.inputs[TERM] = c.inputs[ACTIVATION] = IVALUE_NONE;
   c.inputs[TERM_FIRST] = ivalue_bool(false);
   return c;
@@ -113,14 +105,14 @@ static void test_the_same_bits(void **state) {
   for (size_t m = 0; m < sizeof rows / sizeof *rows; m++)
     for (size_t k = 0; k < sizeof widths / sizeof *widths; k++)
       for (size_t n = 0; n < sizeof columns / sizeof *columns; n++) {
-        Case c = new_case(numbers(2, SIZES(rows[m], widths[k])), columns[n]);
+        Case c = new_case(random_tensor(2, SIZES(rows[m], widths[k])), columns[n]);
         float *x = tensor_data(c.inputs[INPUT].tensor);
         x[0] = NAN, x[rows[m] * widths[k] - 1] = -INFINITY;
         for (int turn = 0; turn < ACTIVATIONS; turn++) {
           exec.threads = turn % 3;
           set_activation(&c, activations[turn], "none");
-          if (turn == 4) c.inputs[BIAS] = ivalue_tensor(numbers(1, SIZES(columns[n])));
-          if (turn == 6) c.inputs[TERM] = ivalue_tensor(numbers(2, SIZES(rows[m], columns[n])));
+          if (turn == 4) c.inputs[BIAS] = ivalue_tensor(random_tensor(1, SIZES(columns[n])));
+          if (turn == 6) c.inputs[TERM] = ivalue_tensor(random_tensor(2, SIZES(rows[m], columns[n])));
           c.inputs[TERM_FIRST].b = turn % 2;
           compare_runs(&c);
         }
@@ -134,16 +126,16 @@ static void test_the_same_bits(void **state) {
 /* Terms that are broadcast, inputs with gaps and of one dimension, doubles: the parts do them. */
 static void test_out_of_the_ordinary(void **state) {
   (void)state;
-  Tensor *wide = numbers(3, SIZES(6, 9, 20)), *turned, *vector;
+  Tensor *wide = random_tensor(3, SIZES(6, 9, 20)), *turned, *vector;
   check(tensor_transpose(wide, 0, 2, &turned));
   check(tensor_select(turned, 0, 3, &vector));
-  Case gaps = new_case(turned, 70), row = new_case(numbers(1, SIZES(20)), 33), rows = new_case(vector, 12);
+  Case gaps = new_case(turned, 70), row = new_case(random_tensor(1, SIZES(20)), 33), rows = new_case(vector, 12);
   Case *const cases[] = {&gaps, &row, &rows};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     set_activation(cases[i], "gelu", "none");
     compare_runs(cases[i]);
     int64_t columns = cases[i]->inputs[WEIGHT].tensor->sizes[0];
-    cases[i]->inputs[TERM] = ivalue_tensor(numbers(1, SIZES(columns)));
+    cases[i]->inputs[TERM] = ivalue_tensor(random_tensor(1, SIZES(columns)));
     compare_runs(cases[i]);
     for (int k = INPUT; k <= TERM; k++) {
       Tensor *as_double;
@@ -161,13 +153,13 @@ static void test_out_of_the_ordinary(void **state) {
 static void test_errors(void **state) {
   (void)state;
   IValue out;
-  Case c = new_case(numbers(2, SIZES(12, 8)), 9);
+  Case c = new_case(random_tensor(2, SIZES(12, 8)), 9);
   set_activation(&c, "gelu", "nearly");
   check_error(run_fused(&c, &out), "approximate argument must be either none or tanh");
-  c.inputs[TERM] = ivalue_tensor(numbers(2, SIZES(12, 7)));
+  c.inputs[TERM] = ivalue_tensor(random_tensor(2, SIZES(12, 7)));
   check_error(run_fused(&c, &out), "must match the size of tensor b (7)");
   ivalue_release(c.inputs[WEIGHT]);
-  c.inputs[WEIGHT] = ivalue_tensor(numbers(2, SIZES(9, 7)));
+  c.inputs[WEIGHT] = ivalue_tensor(random_tensor(2, SIZES(9, 7)));
   check_error(run_fused(&c, &out), "mat1 and mat2 shapes cannot be multiplied (12x8 and 7x9)");
   set_activation(&c, "softmax", NULL);
   check_error(run_fused(&c, &out), "no activation 'softmax'");
@@ -176,9 +168,9 @@ static void test_errors(void **state) {
 
 static void test_gradients(void **state) {
   (void)state;
-  Case c = new_case(numbers(2, SIZES(12, 8)), 16);
+  Case c = new_case(random_tensor(2, SIZES(12, 8)), 16);
   Tensor *weight = c.inputs[WEIGHT].tensor, *gradients[2];
-  c.inputs[TERM] = ivalue_tensor(numbers(2, SIZES(12, 16)));
+  c.inputs[TERM] = ivalue_tensor(random_tensor(2, SIZES(12, 16)));
   set_activation(&c, "gelu", "none");
   weight->flags |= TENSOR_REQUIRES_GRAD;
   for (int is_fused = 0; is_fused < 2; is_fused++) {

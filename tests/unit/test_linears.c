@@ -1,7 +1,7 @@
 /* Joined linear layers against the layers one by one: the same bits, sizes, strides, errors and gradients. */
 #include "checks.h"
 #include "outcome.h"
-#include "random_numbers.h"
+#include "random_tensor.h"
 
 static Exec exec;
 
@@ -9,14 +9,6 @@ static int setup(void **state) {
   (void)state;
   exec_init(&exec, &api_services);
   return 0;
-}
-
-static Tensor *numbers(int ndim, const int64_t *sizes) {
-  Tensor *t;
-  check(tensor_empty(DTYPE_FLOAT32, ndim, sizes, &t));
-  float *p = tensor_data(t);
-  for (int64_t i = 0; i < t->numel; i++) p[i] = (float)pick(-1000, 1000) * 0.0037f;
-  return t;
 }
 
 enum { LAYERS = 3, INPUTS = 2 * LAYERS + 1 };
@@ -53,8 +45,8 @@ static void release_inputs(Case *c) {
 /* Layers of `outputs`, every other with a bias, by rows of `width`. */
 static void make_layers(Case *c, int64_t width, const int64_t *outputs) {
   for (int i = 0; i < LAYERS; i++) {
-    c->inputs[2 * i + 1] = ivalue_tensor(numbers(2, SIZES(outputs[i], width)));
-    c->inputs[2 * i + 2] = i % 2 ? IVALUE_NONE : ivalue_tensor(numbers(1, SIZES(outputs[i])));
+    c->inputs[2 * i + 1] = ivalue_tensor(random_tensor(2, SIZES(outputs[i], width)));
+    c->inputs[2 * i + 2] = i % 2 ? IVALUE_NONE : ivalue_tensor(random_tensor(1, SIZES(outputs[i])));
   }
 }
 
@@ -66,7 +58,7 @@ static void test_the_same_bits(void **state) {
   for (size_t m = 0; m < sizeof rows / sizeof *rows; m++)
     for (size_t k = 0; k < sizeof widths / sizeof *widths; k++)
       for (size_t n = 0; n < sizeof outputs / sizeof *outputs; n++) {
-        Case c = {.inputs = {ivalue_tensor(numbers(2, SIZES(rows[m], widths[k])))}};
+        Case c = {.inputs = {ivalue_tensor(random_tensor(2, SIZES(rows[m], widths[k])))}};
         make_layers(&c, widths[k], outputs[n]);
         for (int time = 0; time < 4; time++) {
           exec.threads = 1;
@@ -84,7 +76,7 @@ static void test_the_same_bits(void **state) {
 
 static void test_inputs_that_lie_otherwise(void **state) {
   (void)state;
-  Tensor *wide = numbers(3, SIZES(6, 9, 20)), *views[4];
+  Tensor *wide = random_tensor(3, SIZES(6, 9, 20)), *views[4];
   check(tensor_transpose(wide, 0, 1, &views[0]));
   check(tensor_transpose(wide, 1, 2, &views[1]));
   check(tensor_select(wide, 1, 4, &views[2]));
@@ -116,13 +108,13 @@ static void test_errors(void **state) {
                {2, 5, {9, 8}, "expanded size of the tensor (9) must match the existing size (5)"},
                {3, 0, {3, 8}, "weight must be a matrix or a vector"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    Case c = {.inputs = {ivalue_tensor(numbers(2, SIZES(12, 8)))}};
+    Case c = {.inputs = {ivalue_tensor(random_tensor(2, SIZES(12, 8)))}};
     make_layers(&c, 8, (const int64_t[]){16, 9, 6});
     ivalue_release(c.inputs[3]);
     ivalue_release(c.inputs[5]);
-    c.inputs[3] = ivalue_tensor(numbers(cases[i].ndim, SIZES(cases[i].sizes[0], cases[i].sizes[1], 1)));
-    if (cases[i].bias) c.inputs[4] = ivalue_tensor(numbers(1, SIZES(cases[i].bias)));
-    c.inputs[5] = ivalue_tensor(numbers(2, SIZES(6, 99))); /* wrong, too, but later */
+    c.inputs[3] = ivalue_tensor(random_tensor(cases[i].ndim, SIZES(cases[i].sizes[0], cases[i].sizes[1], 1)));
+    if (cases[i].bias) c.inputs[4] = ivalue_tensor(random_tensor(1, SIZES(cases[i].bias)));
+    c.inputs[5] = ivalue_tensor(random_tensor(2, SIZES(6, 99))); /* wrong, too, but later */
     check_error(op_call(&exec, &linears, INPUTS, c.inputs, LAYERS, c.got), cases[i].error);
     for (int k = 0; k < LAYERS; k++) ivalue_release(c.got[k]);
     release_inputs(&c);
@@ -134,7 +126,7 @@ static void test_errors(void **state) {
 /* While gradients are recorded, each result leads to its own layer. */
 static void test_gradients(void **state) {
   (void)state;
-  Case c = {.inputs = {ivalue_tensor(numbers(2, SIZES(12, 8)))}};
+  Case c = {.inputs = {ivalue_tensor(random_tensor(2, SIZES(12, 8)))}};
   Tensor *gradients[2];
   make_layers(&c, 8, (const int64_t[]){16, 9, 6});
   Tensor *weight = c.inputs[3].tensor;
@@ -161,7 +153,7 @@ static void test_gradients(void **state) {
 
 static void test_other_dtypes(void **state) {
   (void)state;
-  Case c = {.inputs = {ivalue_tensor(numbers(2, SIZES(12, 8)))}};
+  Case c = {.inputs = {ivalue_tensor(random_tensor(2, SIZES(12, 8)))}};
   make_layers(&c, 8, (const int64_t[]){16, 9, 6});
   for (int i = 0; i < INPUTS; i++) {
     Tensor *wide;

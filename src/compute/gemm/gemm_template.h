@@ -154,7 +154,7 @@ static void NAME(kernel)(int64_t k, const T *a, int64_t a_row, int64_t a_step, c
 }
 
 #ifdef WITH_PANELS
-/* What a tile will be added to comes from afar, and is wanted all at once, when the tile's products are done. */
+/* Results, and what is added to them, lie far away and are wanted all at once, when a tile's products are done. */
 static inline void NAME(fetch)(int64_t rows, int64_t columns, const T *from, int64_t stride) {
   for (int64_t i = 0; i < rows; i++)
     for (int64_t j = 0; j < columns; j += 64 / (int64_t)sizeof(T)) __builtin_prefetch(from + i * stride + j);

@@ -1,5 +1,5 @@
-/* A linear layer, a sum with a tensor of its results' sizes and an activation as one operation, for plans: the last two
- * are done tile by tile, while the product's results are in L1. */
+/* A linear layer, a sum with a tensor of its results' sizes and an activation as one operation, for plans: the sum and
+ * limits are done in the product's registers, other activations while the results of some rows are in L2. */
 #include "op/nn/linear_pointwise.h"
 
 #include "call/call_plan.h"
@@ -99,7 +99,7 @@ static Status find_kernel(const Call *c, const Operator *op, const TileKernel **
   return kernel_program_kernel(program, TILE_F32, arguments, out);
 }
 
-/* What has to be done for the activation; false: by its operator alone, which may have something against it. */
+/* What has to be done for the activation; *fits false: by its operator, which may have something against it. */
 static Status begin_activation(const Call *c, OpRef *activation, Activation *a, bool *fits) {
   const Operator *op;
   TileArgument arguments[1 + MAX_ARGUMENTS];
