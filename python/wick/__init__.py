@@ -33,8 +33,8 @@ from ._norm import norm  # noqa: E402,F401
 from ._cells import gru_cell, lstm_cell, rnn_relu_cell, rnn_tanh_cell  # noqa: E402,F401
 
 # Modules that few programs need are imported when they are first named.
-_LAZY_MODULES = frozenset(("cuda", "fft", "fx", "hub", "jit", "linalg", "nn", "optim", "special", "testing", "utils",
-                           "version"))
+_LAZY_MODULES = frozenset(("cuda", "distributions", "fft", "fx", "hub", "jit", "linalg", "nn", "optim", "special", "testing",
+                           "utils", "version"))
 
 
 def __getattr__(name):

@@ -1,0 +1,2 @@
+"""LogNormal."""
+from .transformed_distribution import LogNormal  # noqa: F401
