@@ -124,6 +124,8 @@ WICK_API wick_status wick_fuser_named(const char *name, uint32_t *out, wick_erro
  * mean the latter), as torch.backends.quantized.engine. The default is onednn on x86, qnnpack elsewhere. runtime NULL:
  * for calls without a runtime. */
 WICK_API wick_status wick_set_quantized_engine(wick_runtime *runtime, const char *name, wick_error **error);
+/* The one that calls of this runtime (NULL: of none) follow: "qnnpack" or "onednn". Static. */
+WICK_API const char *wick_quantized_engine(wick_runtime *runtime);
 /* Switches one of them off, or on again, for the whole process, whoever asks for it. */
 WICK_API wick_status wick_enable_fuser(uint32_t fuser, int on, wick_error **error);
 /* 0: plans get what is required to run them and nothing else. For later calls, as wick_set_executor. */

@@ -176,11 +176,25 @@ static PyObject *save_value(PyObject *module, PyObject *args) {
   Py_RETURN_NONE;
 }
 
+static PyObject *quantized_engine(PyObject *module, PyObject *unused) {
+  (void)module, (void)unused;
+  return PyUnicode_FromString(wick_quantized_engine(NULL));
+}
+static PyObject *set_quantized_engine(PyObject *module, PyObject *name) {
+  ModuleState *state = state_of_module(module);
+  const char *text = PyUnicode_AsUTF8(name);
+  if (!text) return NULL;
+  CHECK_WICK(state, wick_set_quantized_engine(NULL, text, &check_error));
+  Py_RETURN_NONE;
+}
+
 static PyMethodDef functions[] = {
     {"get_num_threads", get_threads, METH_NOARGS, "How many threads work on one call."},
     {"set_num_threads", set_threads, METH_O, "How many threads work on one call from now on."},
     {"trim", trim, METH_NOARGS, "Gives memory back that is kept for later calls; how many bytes."},
     {"_default_generator", default_generator, METH_NOARGS, NULL},
+    {"_quantized_engine", quantized_engine, METH_NOARGS, NULL},
+    {"_set_quantized_engine", set_quantized_engine, METH_O, NULL},
     {"_load_value", load_value, METH_O, NULL},
     {"_load_value_memory", load_value_memory, METH_O, NULL},
     {"_save_value", save_value, METH_VARARGS, NULL},

@@ -29,12 +29,13 @@ from .random import (  # noqa: E402,F401
 from .serialization import load, save  # noqa: E402,F401
 from ._tensor_str import set_printoptions  # noqa: E402,F401
 from ._ops import ops  # noqa: E402,F401
+from ._switches import *  # noqa: E402,F401,F403
 from ._norm import norm  # noqa: E402,F401
 from ._cells import gru_cell, lstm_cell, rnn_relu_cell, rnn_tanh_cell  # noqa: E402,F401
 
 # Modules that few programs need are imported when they are first named.
-_LAZY_MODULES = frozenset(("cuda", "distributions", "fft", "fx", "hub", "jit", "linalg", "nn", "optim", "special", "testing",
-                           "utils", "version"))
+_LAZY_MODULES = frozenset(("backends", "cuda", "distributions", "fft", "fx", "hub", "jit", "linalg",
+                           "multiprocessing", "nn", "optim", "special", "testing", "utils", "version"))
 
 
 def __getattr__(name):
@@ -46,18 +47,23 @@ def __getattr__(name):
         except ModuleNotFoundError as error:
             if error.name != __name__ + "." + name:
                 raise
-            raise AttributeError("module 'wick' has no attribute %r" % name) from None
+            raise _no_such_name(name) from None
     elif name.startswith("__"):
         raise AttributeError("module 'wick' has no attribute %r" % name)
     else:
         try:
             found = _C.operator("aten::" + name)
         except AttributeError:
-            raise AttributeError("module 'wick' has no attribute %r" % name) from None
+            raise _no_such_name(name) from None
         if not found.is_callable:
-            raise AttributeError("module 'wick' has no attribute %r" % name)
+            raise _no_such_name(name)
     setattr(_sys.modules[__name__], name, found)
     return found
+
+
+def _no_such_name(name):
+    from ._absent import message
+    return AttributeError(message(name, __dir__()))
 
 
 def __dir__():

@@ -220,6 +220,10 @@ wick_status wick_set_quantized_engine(wick_runtime *runtime, const char *name, w
   return api_status(OK, error);
 }
 
+const char *wick_quantized_engine(wick_runtime *runtime) {
+  return quantized_engine_name(quantized_engine_of(runtime_of(runtime)));
+}
+
 void wick_set_optimize(wick_runtime *runtime, int optimize) {
   ExecutorOptions options = *executor_options_now(runtime);
   options.no_optimize = !optimize;

@@ -20,12 +20,16 @@ const char *quantized_engine_name(QuantizedEngine engine) {
   return engine == ENGINE_QNNPACK ? "qnnpack" : "onednn";
 }
 
-QuantizedEngine quantized_engine(const Exec *exec) {
-  uint8_t engine = atomic_load_explicit(&exec->runtime->quantized_engine, memory_order_relaxed);
+QuantizedEngine quantized_engine_of(const Runtime *runtime) {
+  uint8_t engine = atomic_load_explicit(&runtime->quantized_engine, memory_order_relaxed);
   if (engine != ENGINE_DEFAULT) return (QuantizedEngine)engine;
 #if defined(__x86_64__) || defined(__i386__)
   return ENGINE_ONEDNN;
 #else
   return ENGINE_QNNPACK;
 #endif
+}
+
+QuantizedEngine quantized_engine(const Exec *exec) {
+  return quantized_engine_of(exec->runtime);
 }

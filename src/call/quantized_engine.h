@@ -8,7 +8,8 @@ typedef enum QuantizedEngine {
   ENGINE_QNNPACK,
   ENGINE_ONEDNN
 } QuantizedEngine;
-QuantizedEngine quantized_engine(const Exec *exec); /* of its runtime; never ENGINE_DEFAULT */
+QuantizedEngine quantized_engine_of(const Runtime *runtime); /* never ENGINE_DEFAULT */
+QuantizedEngine quantized_engine(const Exec *exec);          /* that of its runtime */
 const char *quantized_engine_name(QuantizedEngine engine);
 /* "qnnpack", "onednn"; "fbgemm" and "x86" mean onednn, whose arithmetic theirs is. false: unknown. */
 bool quantized_engine_parse(Str name, QuantizedEngine *out);

@@ -1,6 +1,7 @@
 """Probability distributions under the names of torch.distributions: samples, densities, entropies, divergences.
 
-The same seed gives the same samples as PyTorch. Beta, Dirichlet and Gamma have no ``rsample``: ``has_rsample`` is False.
+The same seed gives the same samples as PyTorch. Beta, Dirichlet and Gamma have no ``rsample``: ``has_rsample`` is
+False.
 """
 from . import constraints, transforms  # noqa: F401
 from .bernoulli import Bernoulli

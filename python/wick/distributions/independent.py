@@ -5,7 +5,7 @@ from .utils import sum_rightmost
 
 
 class Independent(Distribution):
-    """``base_distribution`` with the last ``reinterpreted_batch_ndims`` dimensions of its batch as part of an event."""
+    """``base_distribution`` with the last ``reinterpreted_batch_ndims`` dimensions of its batch as part of events."""
     arg_constraints = {}
 
     def __init__(self, base_distribution, reinterpreted_batch_ndims, validate_args=None):

@@ -24,7 +24,7 @@ _REGISTRY = {}
 
 
 def register_kl(type_p, type_q):
-    """A decorator: the function computes the divergence of the first class from the second and what derives of them."""
+    """A decorator of the function for two classes and what derives of them."""
     for cls in (type_p, type_q):
         if not isinstance(cls, type):
             raise TypeError("Expected type_{} to be a Distribution subclass but got {}".format(
@@ -132,7 +132,8 @@ def _geometric(p, q):
 @register_kl(MultivariateNormal, MultivariateNormal)
 def _multivariate_normal(p, q):
     if p.event_shape != q.event_shape:
-        raise ValueError("KL-divergence between two Multivariate Normals with different event shapes cannot be computed")
+        raise ValueError("KL-divergence between two Multivariate Normals with different event shapes cannot be "
+                         "computed")
     solved = wick.linalg.solve_triangular(q._factor, p._factor, upper=False)
     trace = solved.pow(2).sum((-2, -1))
     return q._half_log_det() - p._half_log_det() + 0.5 * (trace + q._square(q.loc - p.loc) - p.event_shape[0])

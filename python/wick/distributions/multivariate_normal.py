@@ -27,13 +27,15 @@ class MultivariateNormal(Distribution):
     def __init__(self, loc, covariance_matrix=None, precision_matrix=None, scale_tril=None, validate_args=None):
         if loc.dim() < 1:
             raise ValueError("loc must be at least one-dimensional.")
-        given = [(name, value) for name, value in (("covariance_matrix", covariance_matrix), ("scale_tril", scale_tril),
-                                                   ("precision_matrix", precision_matrix)) if value is not None]
+        matrices = {"covariance_matrix": covariance_matrix, "scale_tril": scale_tril,
+                    "precision_matrix": precision_matrix}
+        given = [(name, matrix) for name, matrix in matrices.items() if matrix is not None]
         if len(given) != 1:
             raise ValueError("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
         (name, matrix), = given
         if matrix.dim() < 2:
-            raise ValueError("{} must be at least two-dimensional, with optional leading batch dimensions".format(name))
+            raise ValueError("{} must be at least two-dimensional, with optional leading batch dimensions".format(
+                name))
         batch_shape = wick.broadcast_shapes(matrix.shape[:-2], loc.shape[:-1])
         setattr(self, name, matrix.expand(tuple(batch_shape) + (-1, -1)))
         self.loc = loc.expand(tuple(batch_shape) + (-1,))

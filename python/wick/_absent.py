@@ -1,0 +1,25 @@
+"""What is said of a name that wick has not: that torch has it, or which name was meant."""
+import difflib
+
+# public names of PyTorch 1.13 and 2.x
+_OF_TORCH = frozenset("""
+    amp ao attr autocast classes compile compiled_with_cxx11_abi distributed eig export func functional futures
+    get_autocast_cpu_dtype get_autocast_gpu_dtype get_device_module has_cuda has_cudnn has_lapack has_mkl has_mkldnn
+    has_openmp hsmm hspmm is_anomaly_enabled is_autocast_cache_enabled is_autocast_cpu_enabled is_autocast_enabled
+    library lobpcg lstsq lu masked matrix_rank mps mtia nested onnx overrides package parse_ir pca_lowrank
+    per_channel_affine per_channel_symmetric per_tensor_affine per_tensor_symmetric profiler quantization
+    quantized_gru_cell quantized_lstm_cell quasirandom return_types saddmm set_anomaly_enabled set_default_device
+    set_autocast_cache_enabled set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_enabled smm solve sparse
+    sparse_bsc_tensor sparse_bsr_tensor sparse_compressed_tensor spmm sspaddmm storage svd_lowrank vmap xpu
+    BFloat16Storage BoolStorage ByteStorage CharStorage DoubleStorage FloatStorage HalfStorage IntStorage LongStorage
+    ShortStorage Storage Stream Tag TypedStorage UntypedStorage
+""".split())
+
+
+def message(name, names):
+    """The text of the error for ``name``, where there are ``names``."""
+    text = "module 'wick' has no attribute {!r}".format(name)
+    if name in _OF_TORCH:
+        return text + ": torch has it, wick has not; see docs/python.md"
+    near = difflib.get_close_matches(name, names, 1, 0.8)
+    return text + ". Did you mean {!r}?".format(near[0]) if near else text

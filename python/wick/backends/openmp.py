@@ -1,0 +1,6 @@
+"""Loops run on wick's own threads."""
+
+
+def is_available():
+    """False."""
+    return False
