@@ -81,7 +81,7 @@ def of_one(torch, name, make, arguments):
         out["cdf"] = said(lambda: distribution.cdf(sample))
     out["icdf"] = said(lambda: distribution.icdf(torch.full(sample.shape, 0.3)))
     if distribution.has_enumerate_support:
-        out["support"] = [plain(distribution.enumerate_support()), plain(distribution.enumerate_support(expand=False))]
+        out["support"] = [plain(distribution.enumerate_support(expand=expand)) for expand in (True, False)]
     out["expand"] = said(lambda: distribution.expand((5,) + tuple(distribution.batch_shape)).log_prob(sample[:1]))
     leaves = [a.clone().requires_grad_() if isinstance(a, torch.Tensor) else a for a in arguments]
     again = make(*leaves)
@@ -94,7 +94,8 @@ def of_one(torch, name, make, arguments):
         torch.manual_seed(8)
         drawn = again.rsample((3,))
         out["rsample"] = plain(drawn.detach())
-        out["rsample_gradients"] = plain(torch.cat([g.reshape(-1) for g in torch.autograd.grad(drawn.sum(), tensors)]))
+        gradients = torch.autograd.grad(drawn.sum(), tensors)
+        out["rsample_gradients"] = plain(torch.cat([g.reshape(-1) for g in gradients]))
     return out
 
 

@@ -40,7 +40,8 @@ class Distribution:
             if not constraint.check(value).all():
                 raise ValueError(
                     "Expected parameter {} ({} of shape {}) of distribution {!r} to satisfy the constraint {!r}, but "
-                    "found invalid values:\n{}".format(name, type(value).__name__, tuple(value.shape), self, constraint, value))
+                    "found invalid values:\n{}".format(name, type(value).__name__, tuple(value.shape), self,
+                                                       constraint, value))
 
     def _validate_sample(self, value):
         if not isinstance(value, wick.Tensor):
@@ -59,8 +60,9 @@ class Distribution:
             return
         if not support.check(value).all():
             raise ValueError(
-                "Expected value argument ({} of shape {}) to be within the support ({!r}) of the distribution {!r}, but "
-                "found invalid values:\n{}".format(type(value).__name__, tuple(value.shape), support, self, value))
+                "Expected value argument ({} of shape {}) to be within the support ({!r}) of the distribution {!r}, "
+                "but found invalid values:\n{}".format(type(value).__name__, tuple(value.shape), support, self,
+                                                             value))
 
     @property
     def batch_shape(self):

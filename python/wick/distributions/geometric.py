@@ -22,8 +22,9 @@ class Geometric(Distribution):
         super().__init__(given.size(), validate_args=validate_args)
         if self._validate_args and probs is not None and not (self.probs > 0).all():
             value = self.probs
-            raise ValueError("Expected parameter probs ({} of shape {}) of distribution {!r} to be positive but found "
-                             "invalid values:\n{}".format(type(value).__name__, tuple(value.shape), self, value))
+            raise ValueError("Expected parameter probs ({} of shape {}) of distribution {!r} to be positive but "
+                             "found invalid values:\n{}".format(type(value).__name__, tuple(value.shape), self,
+                                                                             value))
 
     @lazy_property
     def logits(self):
