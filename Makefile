@@ -97,6 +97,7 @@ lint: setup-tests
 	@python3 scripts/check_assertions.py src
 	@python3 scripts/check_lines.py README.md docs/*.md
 	@! git grep -nE '^( \*|/\*).{119}' -- '*.c' '*.h'
+	@! git grep -nE '\b(printf|puts|putchar)\(' -- src/cli/*.c # show() spells what a terminal would obey
 	@! git grep -nE '^.{119}' -- 'python/*.py' 'examples/python/*.py'
 	@git ls-files '*.c' '*.h' '*.cpp' '*.hpp' | xargs clang-format --dry-run --Werror
 

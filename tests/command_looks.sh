@@ -146,7 +146,7 @@ for above, below in zip(heights, heights[1:]):
     for x, width, title in rows[below]:
         assert any(a - 0.1 <= x and x + width <= a + w + 0.5 for a, w, _ in rows[above]), title
 END
-expect 2 "nowhere/f.svg: No such file" "$wick" profile chain.py 'ones(2)' 'ones(2)' --flame nowhere/f.svg
+expect 1 "No such file or directory" "$wick" profile chain.py 'ones(2)' 'ones(2)' --flame nowhere/f.svg
 expect 2 "--calls and --warmup: at most a million" "$wick" profile chain.py 'ones(2)' 'ones(2)' --calls 0
 
 # ---- bench ----

@@ -47,7 +47,7 @@ expect 0 "aten::sigmoid" env WICK_EXECUTOR=simple "$wick" bench --profile chain.
 expect 0 "median" "$wick" bench --trace trace.json chain.py 'ones(2)' 'ones(2)'
 expect 0 '"traceEvents": [' cat trace.json
 expect 0 '"profile": {"calls": 10, ' "$wick" bench --json --profile chain.py 'ones(2)' 'ones(2)'
-expect 2 "No such file or directory" "$wick" bench --trace nowhere/trace.json chain.py 'ones(2)' 'ones(2)'
+expect 1 "No such file or directory" "$wick" bench --trace nowhere/trace.json chain.py 'ones(2)' 'ones(2)'
 expect 0 "# simple: as written" env WICK_EXECUTOR=simple "$wick" dump --stage optimized chain.py 'ones(2)' 'ones(2)'
 expect 2 "--steps takes a number, not '-1'" "$wick" run chain.py --steps -1
 expect 0 "aten::tanh" "$wick" ops chain.py

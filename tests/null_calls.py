@@ -53,6 +53,8 @@ BY_FUNCTION = {
     "wick_executor_named": {"name": '"simple"'},
     "wick_fuser_named": {"name": '"tile"'},
     "wick_tensor_save_npy": {"path": "f->saved_path"},
+    "wick_file_write": {"path": "f->saved_path", "data": "f->npy", "length": "f->npy_length"},
+    "wick_text_escape": {"text": '"text"', "length": "4", "kept": "NULL"},
     "wick_tensors_save_npz": {"tensors": "f->state", "path": "f->saved_path"},
     "wick_set_fuser": {"device": '"cpu"'},
     "wick_enable_fuser": {"fuser": "WICK_FUSER_TILE", "on": "1"},

@@ -1,5 +1,5 @@
 /* wick/archive: what lies in files, without running any of it: records of archives, what a file is that is no program,
- * values and their tensors, the operators that a program uses.
+ * values and their tensors, the operators that a program uses; and bytes of the caller's into files.
  *
  *   wick_archive *archive;
  *   if (!wick_archive_open("model.pt", NULL, &archive, &error))
@@ -63,6 +63,11 @@ WICK_API wick_status wick_value_describe(const wick_value *value, char **out_tex
 typedef int wick_tensor_visit(void *user, const char *name, const wick_value *tensor);
 WICK_API wick_status wick_value_each_tensor(const wick_value *value, wick_tensor_visit *visit, void *user,
                                             wick_error **error);
+
+/* ---- writing ---- */
+/* Bytes to a file, as everything that wick saves is written: the whole of it stands under the path, also through
+ * symbolic links, or what was there before. WICK_IO: it can't be written. */
+WICK_API wick_status wick_file_write(const char *path, const void *data, size_t length, wick_error **error);
 
 /* ---- operators of programs ---- */
 /* `calls`: how often the code has it. `is_known` 0: neither wick nor a library that is there has it (wick_op_missing

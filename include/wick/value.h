@@ -102,6 +102,11 @@ WICK_API wick_status wick_value_print_short(const wick_value *value, char **out_
 /* TorchScript's name of the value's type: "List[int]", "Tensor". Freed with wick_text_free. */
 WICK_API wick_status wick_value_type(const wick_value *value, char **out_text, wick_error **error);
 WICK_API void wick_text_free(char *text);
+/* Text from files and programs (names, messages), as a terminal may show it: control characters and bytes that are no
+ * UTF-8 are spelled, as "\x1b". Those of `kept`, "\n\t" for text of several lines, stay; NULL: none do. Freed with
+ * wick_text_free. */
+WICK_API wick_status wick_text_escape(const char *text, size_t length, const char *WICK_NULLABLE kept, char **out_text,
+                                      wick_error **error);
 /* A copy that shares nothing, tensors included, but what objects of native classes hold. */
 WICK_API wick_status wick_value_copy(const wick_value *value, wick_value **out, wick_error **error);
 

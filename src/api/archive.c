@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "api/handles.h"
+#include "base/output_file.h"
 #include "ir/operator_use.h"
 #include "serial/archive/archive.h"
 #include "serial/archive/used_operators.h"
@@ -149,6 +150,14 @@ wick_status wick_value_describe(const wick_value *value, char **out_text, wick_e
   API_NEED(value);
   file_describe_value(value->value, &text);
   return api_status(strbuf_take(&text, out_text), error);
+}
+
+/* ---- writing ---- */
+
+wick_status wick_file_write(const char *path, const void *data, size_t length, wick_error **error) {
+  API_NEED(path);
+  API_NEED(data);
+  return api_status(output_file_save(path, (Str){data, length}), error);
 }
 
 /* ---- what calls back: once `ended`, the rest is passed over ---- */

@@ -239,22 +239,13 @@ wick_status wick_tensor_to_npy(const wick_value *tensor, char **out_data, size_t
   return api_status(status, error);
 }
 
-static Status write_file(const char *path, Str data) {
-  OutputFile file;
-  Status status = output_file_open(&file, path);
-  if (!status) status = output_file_write(&file, data.data, data.length);
-  if (!status) status = output_file_finish(&file);
-  output_file_close(&file);
-  return status;
-}
-
 wick_status wick_tensor_save_npy(const wick_value *tensor, const char *path, wick_error **error) {
   StrBuf bytes = {0};
   API_NEED(tensor);
   API_NEED(path);
   Status status = npy_of(tensor, &bytes);
   if (!status && bytes.failed) status = status_out_of_memory();
-  if (!status) status = write_file(path, strbuf_view(&bytes));
+  if (!status) status = output_file_save(path, strbuf_view(&bytes));
   strbuf_dispose(&bytes);
   return api_status(status, error);
 }

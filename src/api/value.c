@@ -322,6 +322,13 @@ wick_status wick_value_type(const wick_value *value, char **out_text, wick_error
 void wick_text_free(char *text) {
   mem_free(text);
 }
+wick_status wick_text_escape(const char *text, size_t length, const char *kept, char **out_text, wick_error **error) {
+  StrBuf shown = {0};
+  API_OUT(out_text);
+  API_NEED(text);
+  strbuf_escape(&shown, (Str){text, length}, kept ? kept : "");
+  return api_status(strbuf_take(&shown, out_text), error);
+}
 
 wick_status wick_value_copy(const wick_value *value, wick_value **out, wick_error **error) {
   IValue copy;

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "base/str.h"
 
 enum { MAX_LINKS = 40, MAX_TRIES = 100 };
 
@@ -235,4 +234,13 @@ void output_file_close(OutputFile *file) {
   mem_free(file->temporary);
   mem_free(file->path);
   *file = (OutputFile){0};
+}
+
+Status output_file_save(const char *path, Str contents) {
+  OutputFile file;
+  Status status = output_file_open(&file, path);
+  if (!status) status = output_file_write(&file, contents.data, contents.length);
+  if (!status) status = output_file_finish(&file);
+  output_file_close(&file);
+  return status;
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/status.h"
+#include "base/str.h"
 
 typedef struct OutputFile {
   FILE *stream;        /* NULL: not open */
@@ -24,3 +25,5 @@ Status output_file_write(OutputFile *file, const void *data, size_t size) MUST_C
 Status output_file_finish(OutputFile *file) MUST_CHECK;
 /* Always: without output_file_finish the older file stays as it is. */
 void output_file_close(OutputFile *file);
+/* All of it for contents that are in memory. */
+Status output_file_save(const char *path, Str contents) MUST_CHECK;

@@ -477,3 +477,42 @@ size_t utf8_encode(uint32_t code_point, char out[4]) {
   out[0] = (char)((0xF00 >> length & 0xFF) | code_point);
   return length;
 }
+
+/* ---- for people's eyes ---- */
+
+static bool is_control(uint32_t code) {
+  return code < 0x20 || (code >= 0x7F && code < 0xA0);
+}
+static void spell_control(StrBuf *b, uint32_t code) {
+  switch (code) {
+    case '\n':
+      return strbuf_puts(b, "\\n");
+    case '\r':
+      return strbuf_puts(b, "\\r");
+    case '\t':
+      return strbuf_puts(b, "\\t");
+    default:
+      return strbuf_printf(b, code < 0x80 ? "\\x%02x" : "\\u%04x", (unsigned)code);
+  }
+}
+/* `rest` is what follows it. */
+static bool is_kept(uint32_t code, Str rest, const char *kept) {
+  if (!is_control(code)) return true;
+  if (!code || code >= 0x80) return false;
+  return strchr(kept, (int)code) || (code == '\r' && rest.length && *rest.data == '\n' && strchr(kept, '\n'));
+}
+void strbuf_escape(StrBuf *b, Str text, const char *kept) {
+  size_t shown = 0; /* up to here it is in b */
+  for (size_t at = 0, begin = 0; at < text.length; begin = at) {
+    uint32_t code = utf8_next(text, &at);
+    bool is_malformed = code == 0xFFFD && at == begin + 1;
+    if (!is_malformed && is_kept(code, str_slice(text, at, text.length), kept)) continue;
+    strbuf_append(b, text.data + shown, begin - shown);
+    if (is_malformed)
+      strbuf_printf(b, "\\x%02x", (unsigned char)text.data[begin]);
+    else
+      spell_control(b, code);
+    shown = at;
+  }
+  strbuf_append(b, text.data + shown, text.length - shown);
+}

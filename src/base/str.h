@@ -64,3 +64,6 @@ bool str_to_double(Str s, double *out);
 /* UTF-8: decodes one code point at *position and moves on; malformed bytes yield U+FFFD and move by one. */
 uint32_t utf8_next(Str s, size_t *position);
 size_t utf8_encode(uint32_t code_point, char out[4]);
+/* Text for people's eyes: what a terminal would obey in it (control characters, malformed UTF-8) is spelled: \n, \x1b,
+ * \u0085. Those of `kept` stay, and \r where a \n that does follows. */
+void strbuf_escape(StrBuf *b, Str text, const char *kept);

@@ -1,5 +1,4 @@
 /* wick bench: what calls take. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,15 +24,10 @@ typedef struct Bench {
 static bool write_trace(const Bench *bench) {
   wick_error *error = NULL;
   char *text = NULL;
-  FILE *file = fopen(bench->trace, "w");
-  bool fine = file && !wick_profile_print(bench->profile, WICK_PROFILE_TRACE, &text, &error);
-  if (text) fputs(text, file);
-  if (file && fclose(file)) fine = false;
+  bool fine = !wick_profile_print(bench->profile, WICK_PROFILE_TRACE, &text, &error) &&
+              !wick_file_write(bench->trace, text, strlen(text), &error);
   wick_text_free(text);
-  if (error)
-    complain_error(bench->trace, error);
-  else if (!fine)
-    complain(bench->trace, "%s", strerror(errno));
+  if (!fine) complain_error(bench->trace, error);
   return fine;
 }
 static char *profile_text(const Bench *bench, uint32_t format) {
@@ -76,11 +70,11 @@ static bool print_json(const Bench *bench) {
 static void print_text(const Bench *bench) {
   enum { ENOUGH = 10 };
   char *profile = profile_text(bench, WICK_PROFILE_TABLE), *reasons = bench->explain ? reasons_text() : NULL;
-  if (reasons) puts(reasons);
+  if (reasons) show("%s\n", reasons);
   measured_print(bench->runs, bench->run_count);
   for (size_t i = 0; i < bench->run_count && isatty(STDOUT_FILENO); i++)
-    if (bench->runs[i].count - bench->runs[i].warmup >= ENOUGH) measured_histogram(&bench->runs[i], stdout);
-  if (profile) fputs(profile, stdout);
+    if (bench->runs[i].count - bench->runs[i].warmup >= ENOUGH) measured_histogram(&bench->runs[i]);
+  if (profile) show("%s", profile);
   wick_text_free(profile);
   wick_text_free(reasons);
 }
@@ -125,7 +119,7 @@ static int run_bench(Bench *bench, const char *path, const Inputs *inputs, const
     result = print_json(bench) ? EXIT_DONE : EXIT_FAILED;
   else if (fine)
     print_text(bench);
-  if (fine && bench->trace && !write_trace(bench)) result = EXIT_USAGE;
+  if (fine && bench->trace && !write_trace(bench)) result = EXIT_FAILED;
   for (size_t i = 0; i < bench->run_count; i++) free(bench->runs[i].times);
   wick_profile_release(bench->profile);
   return result;

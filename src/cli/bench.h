@@ -20,7 +20,7 @@ typedef struct Measured {
 /* The nearest rank of the measured calls in order: p in (0, 100]. */
 double measured_percentile(const Measured *m, double p);
 double measured_median(const Measured *m); /* of an even number of calls the mean of the middle two */
-void measured_histogram(const Measured *m, FILE *to);
+void measured_histogram(const Measured *m);
 void measured_json(const Measured *m, Json *json); /* members of an object that is open */
 /* The runs of one model, or of several, in columns. */
 void measured_print(const Measured *runs, size_t count);

@@ -36,7 +36,7 @@ double measured_median(const Measured *m) {
 }
 
 /* Classes whose limits lie on a logarithmic scale, since times of calls have long tails. */
-void measured_histogram(const Measured *m, FILE *to) {
+void measured_histogram(const Measured *m) {
   enum { MOST = 12, WIDTH = 44 };
   size_t n = m->count - m->warmup, counts[MOST] = {0}, highest = 1, classes = n < 40 ? 6 : MOST;
   double least = measured_percentile(m, 1e-9), greatest = measured_percentile(m, 100);
@@ -48,12 +48,12 @@ void measured_histogram(const Measured *m, FILE *to) {
   }
   for (size_t i = 0; i < classes; i++)
     if (counts[i] > highest) highest = counts[i];
-  fputc('\n', to);
+  show("\n");
   for (size_t i = 0; i < classes; i++) {
-    fprintf(to, "%11.5f ms |", least * pow(step, (double)i));
+    show("%11.5f ms |", least * pow(step, (double)i));
     size_t length = (counts[i] * WIDTH + highest - 1) / highest;
-    for (size_t k = 0; k < length; k++) fputc('#', to);
-    fprintf(to, "%s%zu\n", length ? " " : "", counts[i]);
+    for (size_t k = 0; k < length; k++) show("#");
+    show("%s%zu\n", length ? " " : "", counts[i]);
   }
 }
 
@@ -113,14 +113,14 @@ void measured_json(const Measured *m, Json *json) {
 
 static void print_line(const Measured *runs, size_t count, const char *name, double (*figure)(const Measured *, double),
                        double argument, const char *unit) {
-  printf("%-11s", name);
+  show("%-11s", name);
   for (size_t i = 0; i < count; i++) {
     double value = figure(&runs[i], argument);
-    printf(" %10.*f %s", value < 1 ? 4 : value < 10000 ? 3 : 0, value, unit);
+    show(" %10.*f %s", value < 1 ? 4 : value < 10000 ? 3 : 0, value, unit);
   }
   if (count == 2 && figure(&runs[0], argument) > 0)
-    printf("  %8.2fx", figure(&runs[1], argument) / figure(&runs[0], argument));
-  putchar('\n');
+    show("  %8.2fx", figure(&runs[1], argument) / figure(&runs[0], argument));
+  show("\n");
 }
 static double load_of(const Measured *m, double unused) {
   (void)unused;
@@ -141,15 +141,15 @@ static double figure_at(const Measured *m, double offset) {
   return *(const double *)((const char *)m + (size_t)offset);
 }
 static void print_heads(const Measured *runs, size_t count) {
-  printf("%-11s", "");
+  show("%-11s", "");
   for (size_t i = 0; i < count; i++) {
     char head[300];
     const char *slash = strrchr(runs[i].path, '/'), *name = slash ? slash + 1 : runs[i].path;
     bool same = !strcmp(runs[0].path, runs[count - 1].path);
     snprintf(head, sizeof head, same ? "%ld threads" : "%.0ld%s", same ? runs[i].threads : 0, name);
-    printf(" %13.13s", head);
+    show(" %13.13s", head);
   }
-  puts(count == 2 ? "    second / first" : "");
+  show("%s\n", count == 2 ? "    second / first" : "");
 }
 void measured_print(const Measured *runs, size_t count) {
   assert(count > 0);
@@ -171,10 +171,10 @@ void measured_print(const Measured *runs, size_t count) {
   if (runs->joules >= 0)
     print_line(runs, count, "energy", joules_of, 0, "J a call");
   else
-    puts("energy      not told by this machine (/sys/class/powercap, often for root alone)");
+    show("energy      not told by this machine (/sys/class/powercap, often for root alone)\n");
   for (size_t i = 0; i < count && runs->rate > 0; i++)
-    printf("late        %10zu of %zu calls at %g a second; the latest began %.3f ms after its time\n", runs[i].late,
-           runs[i].count - runs[i].warmup, runs[i].rate, runs[i].latest);
-  printf("peak memory %10.1f MB\n(%zu calls, after %zu of warm-up)\n", peak_megabytes(), runs->count - runs->warmup,
-         runs->warmup);
+    show("late        %10zu of %zu calls at %g a second; the latest began %.3f ms after its time\n", runs[i].late,
+         runs[i].count - runs[i].warmup, runs[i].rate, runs[i].latest);
+  show("peak memory %10.1f MB\n(%zu calls, after %zu of warm-up)\n", peak_megabytes(), runs->count - runs->warmup,
+       runs->warmup);
 }

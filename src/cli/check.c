@@ -375,7 +375,7 @@ static bool print_json(const Check *check) {
 static int finish(const Check *check) {
   progress_clear();
   if (!check->json)
-    printf("%zu passed, %zu failed\n", check->passed, check->failed);
+    show("%zu passed, %zu failed\n", check->passed, check->failed);
   else if (!print_json(check))
     return EXIT_FAILED;
   return check->failed ? EXIT_FAILED : EXIT_DONE;

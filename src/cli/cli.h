@@ -69,6 +69,18 @@ void options_show_models(void);
 extern const Command command_run, command_check, command_info, command_dump, command_ops, command_bench,
     command_profile, command_save, command_compile, command_view;
 
+/* ---- text for people (show.c): control characters are spelled, whoever wrote them ---- */
+/* As printf, to standard output; the length of what was written. */
+int show(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void show_text(FILE *to, const char *text);
+/* In one line, with spaces up to the width. */
+void show_name(FILE *to, const char *name, int width);
+/* The first `most` bytes at most, in one line, on standard output. */
+void show_start(const char *text, size_t most);
+/* Everything so far is to be there. false: not all of the standard output could be written, which was complained about
+ * once. */
+bool show_finish(void);
+
 /* ---- messages: `wick: file: message`, with the trace (message.c) ---- */
 void complain(const char *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Prints and frees the error. */

@@ -14,7 +14,7 @@ bool completion_asked(void) {
   return asked;
 }
 static void offer(const char *word, const char *what) {
-  if (!strncmp(word, completed, strlen(completed))) printf("%s\t%.*s\n", word, (int)strcspn(what, ".\n"), what);
+  if (!strncmp(word, completed, strlen(completed))) show("%s\t%.*s\n", word, (int)strcspn(what, ".\n"), what);
 }
 
 /* ---- words of options ---- */
@@ -46,7 +46,7 @@ static void offer_methods(const char *path) {
 }
 static void offer_files(const char *model) {
   (void)model;
-  puts(":files");
+  show(":files\n");
 }
 static const struct {
   const char *argument;

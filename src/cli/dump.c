@@ -14,8 +14,8 @@ typedef struct Snapshot {
 } Snapshot;
 typedef struct Dump {
   const char *path, *stage, *method, *pass, *preserved;
-  bool with_source, as_difference, as_dot;
-  FILE *to;            /* the standard output, or memory */
+  bool with_source, as_difference, as_dot, as_json;
+  FILE *to;            /* memory: shown when it is whole */
   Snapshot *snapshots; /* of the step `pass`, or of all */
   size_t snapshot_count, snapshot_capacity;
   bool failed; /* out of memory while compiling */
@@ -360,32 +360,39 @@ static int dump_stage(Dump *dump, OptimizedDump *optimized, ModelOptions *model,
   return dump_optimized(optimized, model, count, words);
 }
 /* All of it as one member of an object. */
-static int dump_json(Dump *dump, OptimizedDump *optimized, ModelOptions *model, int count, char **words) {
+static bool print_json(const Dump *dump, const char *text) {
   Json json;
+  if (!json_out_open(&json)) return false;
+  json_put_begin(&json, '{');
+  json_put_key(&json, "model"), json_put_text(&json, dump->path);
+  json_put_key(&json, "stage"), json_put_text(&json, dump->stage);
+  json_put_key(&json, "pass"), json_put_text(&json, dump->pass);
+  json_put_key(&json, "text"), json_put_text(&json, text);
+  json_put_end(&json, '}');
+  return json_out_print(&json);
+}
+static int dump_all(Dump *dump, OptimizedDump *optimized, ModelOptions *model, int count, char **words) {
   char *text = NULL;
   size_t length;
+  if (dump->as_json && !model_print_aside(model)) return EXIT_FAILED;
   dump->to = open_memstream(&text, &length);
-  if (!dump->to || !model_print_aside(model)) return EXIT_FAILED;
-  int result = dump_stage(dump, optimized, model, count, words);
-  if (fclose(dump->to)) result = EXIT_FAILED;
-  if (result == EXIT_DONE && json_out_open(&json)) {
-    json_put_begin(&json, '{');
-    json_put_key(&json, "model"), json_put_text(&json, dump->path);
-    json_put_key(&json, "stage"), json_put_text(&json, dump->stage);
-    json_put_key(&json, "pass"), json_put_text(&json, dump->pass);
-    json_put_key(&json, "text"), json_put_text(&json, text);
-    json_put_end(&json, '}');
-    if (!json_out_print(&json)) result = EXIT_FAILED;
+  int result = dump->to ? dump_stage(dump, optimized, model, count, words) : EXIT_FAILED;
+  if (!dump->to || fclose(dump->to)) {
+    complain(dump->path, "out of memory");
+    result = EXIT_FAILED;
+  } else if (!dump->as_json) {
+    show_text(stdout, text); /* as far as it came */
+  } else if (result == EXIT_DONE && !print_json(dump, text)) {
+    result = EXIT_FAILED;
   }
   free(text);
   return result;
 }
 
 static int run(const Command *command, int count, char **words) {
-  Dump dump = {.stage = "ir", .to = stdout};
+  Dump dump = {.stage = "ir"};
   ModelOptions model = {0};
   OptimizedDump optimized = {.calls = 4};
-  bool json = false;
   const Option options[] = {
       {"--stage", OPTION_TEXT, &dump.stage, "STAGE", "tokens tree ir code bytecode optimized kernel"},
       {"--method", OPTION_TEXT, &dump.method, "METHOD", "only this method or function"},
@@ -396,7 +403,7 @@ static int run(const Command *command, int count, char **words) {
       {"--source", OPTION_FLAG, &dump.with_source, NULL, "with source positions in graphs"},
       {"--calls", OPTION_INT, &optimized.calls, "N", "calls before plans are shown (4)"},
       {"--grad", OPTION_FLAG, &optimized.grad, NULL, "plans with gradients of the inputs"},
-      {"--json", OPTION_FLAG, &json, NULL, "print one JSON object"},
+      {"--json", OPTION_FLAG, &dump.as_json, NULL, "print one JSON object"},
       {.kind = OPTION_MODEL, .to = &model},
       {0},
   };
@@ -404,7 +411,7 @@ static int run(const Command *command, int count, char **words) {
   if (!options_parse(command, options, &count, words, 1, ANY_WORDS, &result)) return result;
   dump.path = words[0];
   if ((result = check_stage(&dump)) != EXIT_DONE) return result;
-  return (json ? dump_json : dump_stage)(&dump, &optimized, &model, count - 1, words + 1);
+  return dump_all(&dump, &optimized, &model, count - 1, words + 1);
 }
 
 const Command command_dump = {"dump", "MODEL [INPUT...]", "Prints a program at a stage, from tokens to kernels.", run};

@@ -66,7 +66,11 @@ wick_status image_write_png(const wick_value *tensor, const char *path, wick_err
   if (!status) status = wick_tensor_view_of(bytes, &view, error);
   if (!status) {
     Pixels pixels = {view.data, view.sizes[1], view.sizes[0], view.sizes[2]};
-    status = png_write(&pixels, path, error);
+    char *file = NULL;
+    size_t length;
+    status = png_write(&pixels, &file, &length, error);
+    if (!status) status = wick_file_write(path, file, length, error);
+    free(file);
   }
   wick_value_release(bytes);
   return status;

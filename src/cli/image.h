@@ -13,6 +13,7 @@ enum { MAX_SIDE = 1 << 16 };
 wick_status pixels_new(Pixels *pixels, int64_t width, int64_t height, int64_t channels, wick_error **error);
 
 wick_status png_read(const char *bytes, size_t length, Pixels *out, wick_error **error);
-wick_status png_write(const Pixels *pixels, const char *path, wick_error **error);
+/* The bytes of a file; malloc'd, also on failure (NULL: there are none). */
+wick_status png_write(const Pixels *pixels, char **out, size_t *out_length, wick_error **error);
 wick_status jpeg_read(const char *bytes, size_t length, Pixels *out, wick_error **error);
 wick_status ppm_read(const char *bytes, size_t length, Pixels *out, wick_error **error); /* P5, P6, 8 bits */

@@ -145,21 +145,26 @@ static Archive archive_of(const char *path) {
   }
   return a;
 }
+static void print_line(const char *what, const char *name) {
+  show("%-9s ", what);
+  show_name(stdout, name, 0);
+  show("\n");
+}
 static void print_archive(const Archive *a) {
   if (!a->open) return;
-  printf("archive   version %s, %zu source files, %zu tensor records, %llu bytes\n", a->version, a->files, a->records,
-         a->bytes);
-  if (*a->origin) printf("written   by %s\n", a->origin);
+  show("archive   version %s, %zu source files, %zu tensor records, %llu bytes\n", a->version, a->files, a->records,
+       a->bytes);
+  if (*a->origin) show("written   by %s\n", a->origin);
   for (size_t i = 0; i < wick_archive_count(a->open); i++)
-    if (starts_with(wick_archive_name(a->open, i), "extra/")) printf("extra     %s\n", wick_archive_name(a->open, i));
+    if (starts_with(wick_archive_name(a->open, i), "extra/")) print_line("extra", wick_archive_name(a->open, i));
 }
 
 /* ---- for people ---- */
 
 static void print_spec(const wick_tensor_spec *spec) {
-  printf("%s[", wick_dtype_name(spec->dtype));
-  for (int i = 0; i < spec->ndim; i++) printf("%s%lld", i ? ", " : "", (long long)spec->sizes[i]);
-  putchar(']');
+  show("%s[", wick_dtype_name(spec->dtype));
+  for (int i = 0; i < spec->ndim; i++) show("%s%lld", i ? ", " : "", (long long)spec->sizes[i]);
+  show("]");
 }
 /* Those of the module (NULL) or a submodule, in the order they run. */
 static void print_hooks(const wick_module *module, const char *submodule) {
@@ -167,7 +172,7 @@ static void print_hooks(const wick_module *module, const char *submodule) {
     for (size_t i = 0; i < wick_module_hook_count(module, submodule, kind); i++) {
       char *schema = NULL;
       if (!wick_module_hook_schema(module, submodule, kind, i, &schema, NULL))
-        printf("%s%s  %s\n", submodule ? "  " : "", kind == WICK_FORWARD_HOOK ? "hook    " : "pre-hook", schema);
+        show("%s%s  %s\n", submodule ? "  " : "", kind == WICK_FORWARD_HOOK ? "hook    " : "pre-hook", schema);
       wick_text_free(schema);
     }
 }
@@ -176,16 +181,20 @@ static void print_entry(const Info *info, const wick_module *module, const Entry
   if (info->depth && depth_of(entry->name) > info->depth) return;
   bool is_plain = entry->kind == ENTRY_ATTRIBUTE;
   if (is_plain && !info->all) return;
-  printf("  %-9s %-40s ", tensor_word ? tensor_word : words[entry->kind], entry->name);
+  show("  %-9s ", tensor_word ? tensor_word : words[entry->kind]);
+  show_name(stdout, entry->name, 40);
+  show(" ");
   if (is_stored(entry))
     print_spec(&entry->spec);
-  else if (is_plain)
-    printf("%s = %.60s", entry->type, entry->value ? entry->value : "?");
-  else
-    printf("%s", entry->type);
+  else if (is_plain) {
+    show_name(stdout, entry->type, 0);
+    show(" = ");
+    show_start(entry->value ? entry->value : "?", 60);
+  } else
+    show_name(stdout, entry->type, 0);
   if (entry->kind == ENTRY_MODULE && entry->elements)
-    printf("  (%lld elements, %lld bytes)", entry->elements, entry->bytes);
-  putchar('\n');
+    show("  (%lld elements, %lld bytes)", entry->elements, entry->bytes);
+  show("\n");
   if (entry->kind == ENTRY_MODULE) print_hooks(module, entry->name);
 }
 static void print_module(Info *info, const wick_module *module) {
@@ -193,20 +202,20 @@ static void print_module(Info *info, const wick_module *module) {
   bool is_class = *wick_module_class_name(module);
   print_archive(&archive);
   wick_archive_release(archive.open);
-  for (size_t i = 0; wick_library_path(i); i++) printf("library   %s\n", wick_library_path(i));
-  if (is_class) printf("class     %s\n", wick_module_class_name(module));
-  if (*mode_name(module)) printf("mode      %s\n", mode_name(module));
+  for (size_t i = 0; wick_library_path(i); i++) print_line("library", wick_library_path(i));
+  if (is_class) print_line("class", wick_module_class_name(module));
+  if (*mode_name(module)) show("mode      %s\n", mode_name(module));
   for (size_t i = 0; i < wick_module_method_count(module); i++) {
     char *schema = NULL;
     wick_module_schema(module, wick_module_method_name(module, i), &schema, NULL);
-    printf("%s  %s\n", is_class ? "method  " : "function", schema ? schema : wick_module_method_name(module, i));
+    show("%s  %s\n", is_class ? "method  " : "function", schema ? schema : wick_module_method_name(module, i));
     wick_text_free(schema);
   }
   print_hooks(module, NULL);
   for (size_t i = 0; i < info->contents.count; i++) print_entry(info, module, &info->contents.entries[i], NULL);
   if (is_class)
-    printf("total     %zu parameters and %zu buffers, %lld elements, %lld bytes\n", info->parameters, info->buffers,
-           info->elements, info->bytes);
+    show("total     %zu parameters and %zu buffers, %lld elements, %lld bytes\n", info->parameters, info->buffers,
+         info->elements, info->bytes);
 }
 
 /* ---- as JSON ---- */
@@ -305,14 +314,14 @@ static bool print_file(const Info *info, const wick_file_kind *kind, const char 
   Archive archive = archive_of(info->path);
   if (is_program) {
     print_archive(&archive);
-    printf("does not load: %s\n", why);
+    show("does not load: %s\n", why);
   } else {
-    printf("file      %s: %s\n", kind->name, description ? description : "");
+    show("file      %s: %s\n", kind->name, description ? description : "");
   }
   wick_archive_release(archive.open);
   for (size_t i = 0; i < info->contents.count; i++) print_entry(info, NULL, &info->contents.entries[i], "tensor");
-  printf("total     %zu tensors, %lld elements, %lld bytes\n", info->buffers, info->elements, info->bytes);
-  if (!is_program) printf("next      %s\n", kind->advice);
+  show("total     %zu tensors, %lld elements, %lld bytes\n", info->buffers, info->elements, info->bytes);
+  if (!is_program) show("next      %s\n", kind->advice);
   return true;
 }
 /* false: nothing was found to print. */

@@ -37,7 +37,9 @@ static size_t sequence_length(const unsigned char *text, size_t left) {
   if (n > left) return 0;
   for (size_t i = 1; i < n; i++)
     if ((text[i] & 0xC0) != 0x80) return 0;
-  return n;
+  bool is_overlong = (*text == 0xE0 && text[1] < 0xA0) || (*text == 0xF0 && text[1] < 0x90);
+  bool is_outside = (*text == 0xED && text[1] >= 0xA0) || (*text == 0xF4 && text[1] >= 0x90);
+  return is_overlong || is_outside ? 0 : n;
 }
 static void put_text(Json *json, const char *text, size_t length) {
   const unsigned char *bytes = (const unsigned char *)text;
@@ -51,6 +53,8 @@ static void put_text(Json *json, const char *text, size_t length) {
       fputs(c == '\n' ? "\\n" : "\\t", json->to);
     else if (c < 32 || c == 127)
       fprintf(json->to, "\\u%04x", c);
+    else if (n == 2 && c == 0xC2 && bytes[i + 1] < 0xA0)
+      fprintf(json->to, "\\u%04x", bytes[i + 1]); /* a control character, which terminals obey */
     else if (n)
       fwrite(bytes + i, 1, n, json->to);
     else
@@ -272,7 +276,7 @@ void json_out_dispose(Json *json) {
 }
 bool json_out_print(Json *json) {
   bool fine = json_out_close(json);
-  if (fine) puts(json->text);
+  if (fine) fputs(json->text, stdout), fputc('\n', stdout);
   is_printed = is_printed || fine;
   json_out_dispose(json);
   return fine;

@@ -5,8 +5,8 @@
 
 typedef struct Json {
   FILE *to;
-  char *text; /* after json_out_close */
-  size_t length;
+  char *text;    /* after json_out_close */
+  size_t length; /* likewise */
   bool needs_comma;
 } Json;
 /* false: out of memory, which was complained about. */

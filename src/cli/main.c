@@ -21,7 +21,7 @@ static void show_overview(FILE *to) {
           "program or the comparison failed; 2 usage, or a file that can't be loaded.\n");
 }
 static void show_inputs(void) {
-  puts(
+  show(
       "An INPUT of run, bench and dump is\n\n"
       "  3 1.5 2j \"text\" True None [1, 2] (1, 2) {\"a\": 1}    literals of Python\n"
       "  x.npy x.npz x.pt x.safetensors    a tensor, or what else is in it\n"
@@ -38,7 +38,7 @@ static void show_inputs(void) {
       "  audio(a.wav, 16000)               float32 [1, frames], at that rate\n"
       "  NAME=INPUT                        passed by name\n"
       "  **x.npz                           each of the file's values by its name\n\n"
-      "A tuple in a .pt file is all arguments. Words that begin with - go after --.");
+      "A tuple in a .pt file is all arguments. Words that begin with - go after --.\n");
 }
 
 static const char *command_name(const void *user, size_t index) {
@@ -85,7 +85,7 @@ static bool environment_is_known(void) {
   return true;
 }
 
-int main(int count, char **words) {
+static int run(int count, char **words) {
   if (count < 2) {
     show_overview(stderr);
     return EXIT_USAGE;
@@ -93,7 +93,7 @@ int main(int count, char **words) {
   if (!strcmp(words[1], "--help") || !strcmp(words[1], "-h") || !strcmp(words[1], "help"))
     return help(count - 2, words + 2);
   if (!strcmp(words[1], "--version")) {
-    printf("wick %s\n", wick_version());
+    show("wick %s\n", wick_version());
     return EXIT_DONE;
   }
   if (!strcmp(words[1], "complete")) return complete(commands, COMMAND_COUNT, count - 2, words + 2);
@@ -102,4 +102,10 @@ int main(int count, char **words) {
   if (command && environment_is_known()) result = command->run(command, count - 2, words + 2);
   json_out_finish();
   return result;
+}
+
+int main(int count, char **words) {
+  int result = run(count, words);
+  bool is_shown = show_finish();
+  return is_shown || result != EXIT_DONE ? result : EXIT_FAILED;
 }

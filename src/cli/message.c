@@ -29,7 +29,10 @@ void complain(const char *file, const char *format, ...) {
   va_end(arguments);
   if (length < 0) text = NULL;
   const char *message = text ? text : "out of memory";
-  fprintf(stderr, "wick: %s%s%s\n", file ? file : "", file ? ": " : "", message);
+  fputs("wick: ", stderr);
+  if (file) show_name(stderr, file, 0), fputs(": ", stderr);
+  show_text(stderr, message);
+  fputc('\n', stderr);
   keep_complaint(file, message);
   free(text);
 }
@@ -40,7 +43,7 @@ void complain_error(const char *file, wick_error *error) {
   bool names_it = length && !strncmp(message, file, length) && message[length] == ':';
   complain(names_it ? NULL : file, "%s", message);
   const char *trace = wick_error_trace(error);
-  if (*trace) fprintf(stderr, "%s%s", trace, trace[strlen(trace) - 1] == '\n' ? "" : "\n");
+  if (*trace) show_text(stderr, trace), fputs(trace[strlen(trace) - 1] == '\n' ? "" : "\n", stderr);
   wick_error_free(error);
 }
 

@@ -166,7 +166,11 @@ static const char *way_of(const Used *used) {
   return way < sizeof ways / sizeof *ways ? ways[way] : "other";
 }
 static void print_libraries(void) {
-  for (size_t i = 0; wick_library_path(i); i++) printf("library %s\n", wick_library_path(i));
+  for (size_t i = 0; wick_library_path(i); i++) {
+    show("library ");
+    show_name(stdout, wick_library_path(i), 0);
+    show("\n");
+  }
 }
 
 /* One name of a program: its overloads, and what is wrong with it. */
@@ -174,16 +178,17 @@ static void print_name(const Listing *listing, size_t begin, size_t end) {
   const Used *first = &listing->used[begin];
   size_t places = 0;
   for (size_t i = begin; i < end; i++) places += listing->used[i].places;
-  printf("%-40s %6zu  ", first->name, places);
+  show_name(stdout, first->name, 40);
+  show(" %6zu  ", places);
   for (size_t i = begin; i < end && first->operator; i++)
-    printf("%s%s%s", i > begin ? ", " : "", listing->used[i].overload,
-           listing->grad && lacks_gradient(&listing->used[i]) ? " (no gradient)" : "");
+    show("%s%s%s", i > begin ? ", " : "", listing->used[i].overload,
+         listing->grad && lacks_gradient(&listing->used[i]) ? " (no gradient)" : "");
   if (!first->operator) {
     const char *why = wick_op_missing(first->name);
-    printf("not in wick");
-    if (*why) printf(" (library %.*s: %s)", (int)strcspn(first->name, ":"), first->name, why);
+    show("not in wick");
+    if (*why) show(" (library %.*s: %s)", (int)strcspn(first->name, ":"), first->name, why);
   }
-  puts(first->is_refused ? "  not allowed" : "");
+  show("%s\n", first->is_refused ? "  not allowed" : "");
 }
 static void print_program(const Listing *listing) {
   for (size_t i = 0, end; i < listing->count; i = end) {
@@ -192,19 +197,19 @@ static void print_program(const Listing *listing) {
       print_name(listing, i, end);
   }
   print_libraries();
-  printf("%zu operators, ", listing->names);
+  show("%zu operators, ", listing->names);
   if (listing->missing)
-    printf("%zu of them not in wick", listing->missing);
+    show("%zu of them not in wick", listing->missing);
   else
-    printf("all there");
-  if (listing->refused) printf(", %zu not allowed", listing->refused);
-  if (listing->grad) printf(", %zu without a gradient", listing->without_gradient);
-  puts(" (the numbers: places in the code)");
+    show("all there");
+  if (listing->refused) show(", %zu not allowed", listing->refused);
+  if (listing->grad) show(", %zu without a gradient", listing->without_gradient);
+  show(" (the numbers: places in the code)\n");
 }
 
 static void print_all(const Listing *listing) {
   size_t without = 0, out_forms = 0, fusable = 0;
-  printf("%-52s %-9s %-8s %s\n", "operator", "gradient", "runs as", "in groups");
+  show("%-52s %-9s %-8s %s\n", "operator", "gradient", "runs as", "in groups");
   for (size_t i = 0; i < listing->count; i++) {
     const Used *used = &listing->used[i];
     char name[200];
@@ -214,10 +219,10 @@ static void print_all(const Listing *listing) {
     fusable += fuses;
     if (listing->grad && !lacks_gradient(used)) continue;
     snprintf(name, sizeof name, "%s.%s", used->name, used->overload);
-    printf("%-52s %-9s %-8s %s\n", name, gradient_of(used), way_of(used), fuses ? "yes" : "-");
+    show("%-52s %-9s %-8s %s\n", name, gradient_of(used), way_of(used), fuses ? "yes" : "-");
   }
   print_libraries();
-  printf(
+  show(
       "%zu overloads of %zu operators: %zu can be in groups that run as one, %zu have no gradient (%zu of them write "
       "into out=)\n",
       listing->count, listing->names, fusable, without, out_forms);
@@ -258,7 +263,7 @@ static bool print_json(const Listing *listing) {
   return json_out_print(&json);
 }
 
-static int show(Listing *listing, bool json) {
+static int show_listing(Listing *listing, bool json) {
   settle(listing);
   if (json && !print_json(listing)) return EXIT_FAILED;
   if (!json) (listing->all ? print_all : print_program)(listing);
@@ -286,7 +291,7 @@ static int run(const Command *command, int count, char **words) {
   listing.allowed = text;
   listing.all = count == 0;
   result = EXIT_USAGE;
-  if (listing.all ? collect_all(&listing) : collect(words[0], &model, &listing)) result = show(&listing, json);
+  if (listing.all ? collect_all(&listing) : collect(words[0], &model, &listing)) result = show_listing(&listing, json);
   for (size_t i = 0; i < listing.count; i++) used_free(&listing.used[i]);
   free(listing.used);
   free(text);

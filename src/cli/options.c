@@ -53,28 +53,28 @@ static const char *option_name(const void *table, size_t index) {
 /* ---- help ---- */
 
 static void show_option(const Option *o, int column) {
-  int width = printf("  %s%s%s", o->name, o->argument ? " " : "", o->argument ? o->argument : "");
-  printf("%*s%s\n", width < column ? column - width : 1, "", o->help);
+  int width = show("  %s%s%s", o->name, o->argument ? " " : "", o->argument ? o->argument : "");
+  show("%*s%s\n", width < column ? column - width : 1, "", o->help);
 }
 static void show_help(const Command *command, const Table *table) {
-  printf("usage: wick %s %s\n%s\n\n", command->name, command->usage, command->summary);
+  show("usage: wick %s %s\n%s\n\n", command->name, command->usage, command->summary);
   for (size_t i = 0; i < table->own; i++) show_option(&table->options[i], HELP_COLUMN);
   if (table->count == table->own) return;
-  int width = printf("Of models (`wick help models`):");
+  int width = show("Of models (`wick help models`):");
   for (size_t i = table->own; i < table->count; i++) {
     const Option *o = &table->options[i];
     int length = (int)(strlen(o->name) + (o->argument ? strlen(o->argument) + 1 : 0)) + 2;
-    if (width + length > SCREEN_WIDTH) width = printf("\n ") - 1;
-    width += printf(" %s%s%s%s", o->name, o->argument ? " " : "", o->argument ? o->argument : "",
-                    i + 1 < table->count ? "," : "\n");
+    if (width + length > SCREEN_WIDTH) width = show("\n ") - 1;
+    width += show(" %s%s%s%s", o->name, o->argument ? " " : "", o->argument ? o->argument : "",
+                  i + 1 < table->count ? "," : "\n");
   }
 }
 void options_show_models(void) {
   ModelOptions none = {0};
   Option options[MAX_OPTIONS];
-  puts(
+  show(
       "MODEL is a .pt archive, a .ptl archive of the lite interpreter, or a .py source\n"
-      "of TorchScript. Options of every command that opens one:\n");
+      "of TorchScript. Options of every command that opens one:\n\n");
   size_t count = model_options(&none, options);
   for (size_t i = 0; i < count; i++) show_option(&options[i], HELP_COLUMN);
 }

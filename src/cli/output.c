@@ -88,15 +88,9 @@ static wick_status write_json(const Output *output, const wick_value *value, wic
   Json json;
   if (!json_out_open(&json)) return media_error(error, WICK_OUT_OF_MEMORY, "out of memory");
   wick_status status = json_put_value(&json, value, error);
+  fputc('\n', json.to);
   if (!json_out_close(&json) && !status) status = media_error(error, WICK_OUT_OF_MEMORY, "out of memory");
-  FILE *file = status ? NULL : fopen(output->path, "w");
-  if (!status && !file) status = media_error(error, WICK_IO, "%s", strerror(errno));
-  if (file) {
-    fputs(json.text, file);
-    fputc('\n', file);
-    bool failed = ferror(file) != 0;
-    if (fclose(file) || failed) status = media_error(error, WICK_IO, "can't be written");
-  }
+  if (!status) status = wick_file_write(output->path, json.text, json.length, error);
   json_out_dispose(&json);
   return status;
 }
@@ -227,11 +221,11 @@ static bool print_best(const Output *output, const double *values, const int64_t
   if (output->json) json_put_begin(&json, '{'), json_put_key(&json, "topk"), json_put_begin(&json, '[');
   for (int64_t row = 0; row < rows; row++) {
     if (output->json) json_put_begin(&json, '[');
-    if (!output->json && row) putchar('\n');
+    if (!output->json && row) show("\n");
     for (int64_t i = row * k; i < (row + 1) * k; i++) {
       const char *label = (size_t)indices[i] < labels->count ? labels->lines[indices[i]] : NULL;
       if (!output->json) {
-        printf("%12.6g  %5lld%s%s\n", values[i], (long long)indices[i], label ? "  " : "", label ? label : "");
+        show("%12.6g  %5lld%s%s\n", values[i], (long long)indices[i], label ? "  " : "", label ? label : "");
         continue;
       }
       json_put_begin(&json, '{');
@@ -321,7 +315,7 @@ bool output_write(const Output *output, const wick_value *result) {
     complain_error(NULL, error);
     return false;
   }
-  puts(text);
+  show("%s\n", text);
   wick_text_free(text);
   return true;
 }

@@ -9,7 +9,7 @@
 static struct {
   __typeof__(png_image_begin_read_from_memory) *begin;
   __typeof__(png_image_finish_read) *finish;
-  __typeof__(png_image_write_to_file) *write;
+  __typeof__(png_image_write_to_stdio) *write;
   __typeof__(png_image_free) *release;
 } png;
 
@@ -17,7 +17,7 @@ static wick_status open_png(wick_error **error) {
   static const char *const names[] = {"libpng16.so.16", NULL};
   const MediaSymbol symbols[] = {{"png_image_begin_read_from_memory", &png.begin},
                                  {"png_image_finish_read", &png.finish},
-                                 {"png_image_write_to_file", &png.write},
+                                 {"png_image_write_to_stdio", &png.write},
                                  {"png_image_free", &png.release},
                                  {0}};
   return png.release ? WICK_OK : media_open(names, "libpng16-16", symbols, error);
@@ -46,22 +46,26 @@ wick_status png_read(const char *bytes, size_t length, Pixels *out, wick_error *
   return WICK_OK;
 }
 
-wick_status png_write(const Pixels *pixels, const char *path, wick_error **error) {
+wick_status png_write(const Pixels *pixels, char **out, size_t *out_length, wick_error **error) {
   wick_status status = open_png(error);
   if (status) return status;
+  FILE *to = open_memstream(out, out_length);
   png_image image = {.version = PNG_IMAGE_VERSION,
                      .width = (png_uint_32)pixels->width,
                      .height = (png_uint_32)pixels->height,
                      .format = pixels->channels == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB};
-  if (png.write(&image, path, 0, pixels->data, 0, NULL)) return WICK_OK;
-  return media_error(error, WICK_IO, "%s", image.message);
+  if (!to) return media_error(error, WICK_OUT_OF_MEMORY, "out of memory");
+  bool fine = png.write(&image, to, 0, pixels->data, 0, NULL);
+  if (fclose(to) && fine) return media_error(error, WICK_OUT_OF_MEMORY, "out of memory");
+  return fine ? WICK_OK : media_error(error, WICK_DATA, "%s", image.message);
 }
 #else
 wick_status png_read(const char *bytes, size_t length, Pixels *out, wick_error **error) {
   (void)bytes, (void)length, (void)out;
   return media_error(error, WICK_UNSUPPORTED, "this wick was built without libpng");
 }
-wick_status png_write(const Pixels *pixels, const char *path, wick_error **error) {
-  return png_read(path, 0, (Pixels *)pixels, error);
+wick_status png_write(const Pixels *pixels, char **out, size_t *out_length, wick_error **error) {
+  (void)out, (void)out_length;
+  return png_read(NULL, 0, (Pixels *)pixels, error);
 }
 #endif

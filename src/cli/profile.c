@@ -1,5 +1,4 @@
 /* wick profile: where the time of calls goes, as a table, a flame graph, folded stacks or a trace. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,23 +21,31 @@ static char *text_as(const Profile *profile, uint32_t format) {
   return text;
 }
 
-static bool write_text(const Profile *profile, const char *text, FILE *to) {
-  (void)profile;
-  return fputs(text, to) >= 0;
-}
-static bool write_flame(const Profile *profile, const char *text, FILE *to) {
-  return flame_draw(text, profile->path, (size_t)profile->calls, to);
+/* Folded stacks as a flame graph, malloc'd; NULL: out of memory. */
+static char *flame_of(const Profile *profile, const char *folded) {
+  char *text = NULL;
+  size_t length;
+  FILE *to = open_memstream(&text, &length);
+  bool fine = to && flame_draw(folded, profile->path, (size_t)profile->calls, to);
+  if (to && fclose(to)) fine = false;
+  if (fine) return text;
+  free(text);
+  return NULL;
 }
 /* Nothing where no file was named. false: it was complained about. */
-static bool write_to(const Profile *profile, const char *path, uint32_t format,
-                     bool (*write)(const Profile *profile, const char *text, FILE *to)) {
+static bool write_to(const Profile *profile, const char *path, uint32_t format, bool as_flame) {
   if (!path) return true;
   char *text = text_as(profile, format);
   if (!text) return false;
-  FILE *file = fopen(path, "w");
-  bool fine = file && write(profile, text, file);
-  if (file && fclose(file)) fine = false;
-  if (!fine) complain(path, "%s", strerror(errno ? errno : ENOMEM));
+  wick_error *error = NULL;
+  char *flame = as_flame ? flame_of(profile, text) : NULL;
+  const char *contents = as_flame ? flame : text;
+  bool fine = contents && !wick_file_write(path, contents, strlen(contents), &error);
+  if (error)
+    complain_error(path, error);
+  else if (!fine)
+    complain(path, "out of memory");
+  free(flame);
   wick_text_free(text);
   return fine;
 }
@@ -49,7 +56,7 @@ static bool print(const Profile *profile) {
   if (fine && profile->json) {
     if ((fine = json_out_open(&json))) json_put_verbatim(&json, text), fine = json_out_print(&json);
   } else if (fine) {
-    fputs(text, stdout);
+    show("%s", text);
   }
   wick_text_free(text);
   return fine;
@@ -69,10 +76,10 @@ static int profile_module(Profile *profile, const wick_module *module, const Inp
   free(m.times);
   if (result != EXIT_DONE) return result;
   if (!print(profile)) return EXIT_FAILED;
-  bool written = write_to(profile, profile->flame, WICK_PROFILE_FOLDED, write_flame) &&
-                 write_to(profile, profile->folded, WICK_PROFILE_FOLDED, write_text) &&
-                 write_to(profile, profile->trace, WICK_PROFILE_TRACE, write_text);
-  return written ? EXIT_DONE : EXIT_USAGE;
+  bool written = write_to(profile, profile->flame, WICK_PROFILE_FOLDED, true) &&
+                 write_to(profile, profile->folded, WICK_PROFILE_FOLDED, false) &&
+                 write_to(profile, profile->trace, WICK_PROFILE_TRACE, false);
+  return written ? EXIT_DONE : EXIT_FAILED;
 }
 static int profile_model(Profile *profile, const Inputs *inputs) {
   wick_error *error = NULL;

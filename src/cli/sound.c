@@ -9,6 +9,7 @@
 
 static struct {
   __typeof__(sf_open) *open;
+  __typeof__(sf_open_virtual) *open_memory;
   __typeof__(sf_close) *close;
   __typeof__(sf_readf_float) *read;
   __typeof__(sf_writef_float) *write;
@@ -19,9 +20,13 @@ enum { MAX_CHANNELS = 64 };
 
 static wick_status open_sndfile(wick_error **error) {
   static const char *const names[] = {"libsndfile.so.1", NULL};
-  const MediaSymbol symbols[] = {{"sf_open", &sound.open},        {"sf_close", &sound.close},
-                                 {"sf_readf_float", &sound.read}, {"sf_writef_float", &sound.write},
-                                 {"sf_strerror", &sound.error},   {0}};
+  const MediaSymbol symbols[] = {{"sf_open", &sound.open},
+                                 {"sf_open_virtual", &sound.open_memory},
+                                 {"sf_close", &sound.close},
+                                 {"sf_readf_float", &sound.read},
+                                 {"sf_writef_float", &sound.write},
+                                 {"sf_strerror", &sound.error},
+                                 {0}};
   return sound.error ? WICK_OK : media_open(names, "libsndfile1", symbols, error);
 }
 
@@ -82,19 +87,66 @@ static wick_status frames_of(const wick_value *tensor, wick_value **out, wick_er
   wick_module_release(module);
   return status;
 }
+
+/* A file in memory, where libsndfile goes back to write the header again. */
+typedef struct Memory {
+  char *data;
+  sf_count_t length, capacity, at;
+} Memory;
+static sf_count_t memory_length(void *user) {
+  return ((Memory *)user)->length;
+}
+static sf_count_t memory_at(void *user) {
+  return ((Memory *)user)->at;
+}
+static sf_count_t memory_seek(sf_count_t offset, int whence, void *user) {
+  Memory *m = user;
+  sf_count_t to = offset + (whence == SEEK_CUR ? m->at : whence == SEEK_END ? m->length : 0);
+  if (to < 0 || to > m->length) return -1;
+  return m->at = to;
+}
+static sf_count_t memory_read(void *to, sf_count_t count, void *user) {
+  Memory *m = user;
+  if (count > m->length - m->at) count = m->length - m->at;
+  memcpy(to, m->data + m->at, (size_t)count);
+  m->at += count;
+  return count;
+}
+static sf_count_t memory_write(const void *from, sf_count_t count, void *user) {
+  Memory *m = user;
+  if (m->capacity - m->at < count) {
+    sf_count_t capacity = 2 * (m->at + count);
+    char *more = realloc(m->data, (size_t)capacity);
+    if (!more) return 0;
+    m->data = more;
+    m->capacity = capacity;
+  }
+  memcpy(m->data + m->at, from, (size_t)count);
+  m->at += count;
+  if (m->at > m->length) m->length = m->at;
+  return count;
+}
+
+static wick_status wav_of(const wick_tensor_view *frames, int64_t rate, Memory *to, wick_error **error) {
+  SF_VIRTUAL_IO memory = {memory_length, memory_seek, memory_read, memory_write, memory_at};
+  SF_INFO info = {
+      .samplerate = (int)rate, .channels = (int)frames->sizes[1], .format = SF_FORMAT_WAV | SF_FORMAT_FLOAT};
+  SNDFILE *file = sound.open_memory(&memory, SFM_WRITE, &info, to);
+  bool is_whole = file && sound.write(file, frames->data, frames->sizes[0]) == frames->sizes[0];
+  wick_status status = is_whole ? WICK_OK : media_error(error, WICK_DATA, "%s", sound.error(file));
+  if (file && sound.close(file) && !status) status = media_error(error, WICK_OUT_OF_MEMORY, "out of memory");
+  return status;
+}
 wick_status sound_write_wav(const wick_value *tensor, int64_t rate, const char *path, wick_error **error) {
+  Memory wav = {0};
   wick_value *frames = NULL;
   wick_tensor_view view = {.size = sizeof view};
   wick_status status = open_sndfile(error);
   if (!status) status = frames_of(tensor, &frames, error);
   if (!status) status = wick_tensor_view_of(frames, &view, error);
-  if (!status) {
-    SF_INFO info = {.samplerate = (int)rate, .channels = (int)view.sizes[1], .format = SF_FORMAT_WAV | SF_FORMAT_FLOAT};
-    SNDFILE *file = sound.open(path, SFM_WRITE, &info);
-    bool whole = file && sound.write(file, view.data, view.sizes[0]) == view.sizes[0];
-    if (!whole) status = media_error(error, WICK_IO, "%s", sound.error(file));
-    if (file && sound.close(file) && !status) status = media_error(error, WICK_IO, "can't be written");
-  }
+  if (!status) status = wav_of(&view, rate, &wav, error);
+  if (!status) status = wick_file_write(path, wav.data, (size_t)wav.length, error);
+  free(wav.data);
   wick_value_release(frames);
   return status;
 }

@@ -107,8 +107,7 @@ static bool take_piece(Stream *s, Inputs *inputs, wick_value *piece) {
     if (!fine) complain(NULL, "too many results");
     return fine;
   }
-  fine = output_write(s->output, result);
-  fflush(stdout);
+  fine = output_write(s->output, result) && show_finish();
   wick_value_release(result);
   return fine;
 }

@@ -1,8 +1,6 @@
 /* wick view: a program as a page for a browser, in one file, or served on this machine. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/view.h"
 
@@ -11,19 +9,14 @@ static int write_page(const View *view, const char *path) {
   int result;
   char *page = view_page(view, &length, &result);
   if (!page) return result;
-  FILE *file = fopen(path, "wb");
-  bool fine = file && fwrite(page, 1, length, file) == length;
-  int failed = errno;
-  if (file && fclose(file)) {
-    failed = errno;
-    fine = false;
-  }
+  wick_error *error;
+  wick_status status = wick_file_write(path, page, length, &error);
   free(page);
-  if (!fine) {
-    complain(path, "%s", strerror(failed));
+  if (status) {
+    complain_error(path, error);
     return EXIT_FAILED;
   }
-  printf("%s: %.1f MB; open it in a browser\n", path, (double)length / 1e6);
+  show("%s: %.1f MB; open it in a browser\n", path, (double)length / 1e6);
   return EXIT_DONE;
 }
 

@@ -247,9 +247,9 @@ int view_serve(const View *view, long port) {
   if (fine) {
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    printf("http://127.0.0.1:%d/%s/\n", server.port, server.token);
-    printf("Ctrl-C ends it.\n");
-    fflush(stdout);
+    show("http://127.0.0.1:%d/%s/\n", server.port, server.token);
+    show("Ctrl-C ends it.\n");
+    fine = show_finish();
   }
   while (fine && !is_stopped) {
     struct pollfd ready = {.fd = server.socket, .events = POLLIN};

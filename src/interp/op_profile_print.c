@@ -67,14 +67,14 @@ static Status print_table(const OpProfile *p, StrBuf *out) {
 
 static void print_text(const char *key, Str text, StrBuf *out) {
   strbuf_printf(out, "\"%s\": \"", key);
-  for (size_t i = 0; i < text.length; i++) {
-    unsigned char c = (unsigned char)text.data[i];
-    if (c == '"' || c == '\\')
-      strbuf_printf(out, "\\%c", c);
-    else if (c < 0x20)
-      strbuf_printf(out, "\\u%04x", c);
+  for (size_t at = 0, begin = 0; at < text.length; begin = at) {
+    uint32_t code = utf8_next(text, &at);
+    if (code == '"' || code == '\\')
+      strbuf_printf(out, "\\%c", (int)code);
+    else if (code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0xFFFD)
+      strbuf_printf(out, "\\u%04x", (unsigned)code);
     else
-      strbuf_char(out, (char)c);
+      strbuf_append(out, text.data + begin, at - begin);
   }
   strbuf_puts(out, "\"");
 }

@@ -121,8 +121,9 @@ void jit_log_write(const char *file, int line, JitLogLevel level, Str text) {
   while (begin < text.length) {
     ptrdiff_t found = str_find_char(str_slice(text, begin, text.length), '\n');
     size_t end = found < 0 ? text.length : begin + (size_t)found;
-    strbuf_printf(&out, "[%s %s.cpp:%03d] " STR_FMT "\n", names[level], file, line,
-                  STR_ARG(str_slice(text, begin, end)));
+    strbuf_printf(&out, "[%s %s.cpp:%03d] ", names[level], file, line);
+    strbuf_escape(&out, str_slice(text, begin, end), "\t");
+    strbuf_char(&out, '\n');
     begin = end + 1;
   }
   lock_take(&log_settings.lock);

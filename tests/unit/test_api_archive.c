@@ -125,6 +125,55 @@ static int see_overload(void *user, const wick_overload *overload, const char *u
   return ++seen->count == seen->stop_after;
 }
 
+/* Bytes of the caller's, and text as it may be shown. */
+static void test_writing(void **state) {
+  (void)state;
+  char path[60], *text, read[8];
+  wick_error *error = NULL;
+  snprintf(path, sizeof path, "/tmp/wick_written_%d", (int)getpid());
+  fine(wick_file_write(path, "one\0two", 7, &error), error);
+  FILE *file = fopen(path, "rb");
+  assert_int_equal(fread(read, 1, sizeof read, file), 7);
+  assert_memory_equal(read, "one\0two", 7);
+  fclose(file);
+  fine(wick_file_write(path, "", 0, &error), error);
+  assert_int_equal(wick_file_write("/nowhere/x", "x", 1, &error), WICK_IO);
+  assert_int_equal(strncmp(wick_error_message(error), "/nowhere/x: ", 12), 0);
+  wick_error_free(error);
+  if (!access("/dev/full", W_OK)) {
+    assert_int_equal(wick_file_write("/dev/full", "x", 1, &error), WICK_IO);
+    wick_error_free(error);
+  }
+  remove(path);
+  fine(wick_text_escape("a\n\x1b[1m\0b", 8, NULL, &text, &error), error);
+  assert_string_equal(text, "a\\n\\x1b[1m\\x00b");
+  wick_text_free(text);
+  fine(wick_text_escape("a\n\x1b[1m", 6, "\n\t", &text, &error), error);
+  assert_string_equal(text, "a\n\\x1b[1m");
+  wick_text_free(text);
+}
+
+/* A device that takes nothing: every saver says so. */
+static void test_savers_to_a_full_device(void **state) {
+  (void)state;
+  wick_value *tensor, *key = wick_value_string("x", 1), *dict;
+  wick_module *module;
+  wick_error *error = NULL;
+  const int64_t sizes[] = {2};
+  if (access("/dev/full", W_OK)) skip();
+  fine(wick_tensor_new(WICK_FLOAT32, 1, sizes, &tensor, &error), error);
+  fine(wick_value_dict((const wick_value *const[]){key}, (const wick_value *const[]){tensor}, 1, &dict, &error), error);
+  fine(wick_load(NULL, "data/shared_state.pt", NULL, &module, &error), error);
+  const wick_status statuses[] = {
+      wick_tensor_save_npy(tensor, "/dev/full", NULL), wick_tensors_save_npz(dict, "/dev/full", NULL),
+      wick_save_value(NULL, dict, "/dev/full", NULL), wick_module_save(NULL, module, "/dev/full", NULL, NULL)};
+  for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) assert_int_equal(statuses[i], WICK_IO);
+  wick_module_release(module);
+  wick_value_release(dict);
+  wick_value_release(key);
+  wick_value_release(tensor);
+}
+
 static void test_overloads(void **state) {
   (void)state;
   static const char program[] =
@@ -206,8 +255,9 @@ static void test_runtime(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_records), cmocka_unit_test(test_contents),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_records),   cmocka_unit_test(test_contents),
                                      cmocka_unit_test(test_operators), cmocka_unit_test(test_overloads),
+                                     cmocka_unit_test(test_writing),   cmocka_unit_test(test_savers_to_a_full_device),
                                      cmocka_unit_test(test_runtime)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

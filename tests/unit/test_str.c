@@ -196,13 +196,41 @@ static void test_equality(void **state) {
   assert_false(str_is(STR("\0"), ""));
 }
 
+static void expect_escaped(Str text, const char *kept, const char *wanted) {
+  StrBuf out = {0};
+  strbuf_escape(&out, text, kept);
+  assert_false(out.failed);
+  assert_true(str_is(strbuf_view(&out), wanted));
+  strbuf_dispose(&out);
+}
+static void test_escape(void **state) {
+  (void)state;
+  expect_escaped(STR(""), "", "");
+  expect_escaped(STR("plain \\ \"text\""), "", "plain \\ \"text\"");
+  expect_escaped(STR("\x1b[1m\a\x7f\0end"), "", "\\x1b[1m\\x07\\x7f\\x00end");
+  expect_escaped(STR("a\nb\tc\rd"), "", "a\\nb\\tc\\rd");
+  expect_escaped(STR("a\nb\tc\rd\r\ne\r"), "\n\t", "a\nb\tc\\rd\r\ne\\r");
+  expect_escaped(STR("\0"), "\n", "\\x00");
+  /* of two bytes: the introducer of sequences; its neighbors are letters */
+  expect_escaped(STR("\xC2\x9B"
+                     "2J\xC2\x80\xC2\x9F\xC2\xA0"),
+                 "", "\\u009b2J\\u0080\\u009f\xC2\xA0");
+  expect_escaped(STR("\xC3\xA9\xE2\x82\xAC\xF0\x9F\x90\x8D\xEF\xBF\xBD"), "",
+                 "\xC3\xA9\xE2\x82\xAC\xF0\x9F\x90\x8D\xEF\xBF\xBD");
+  /* alone, cut short, too long for what it says, half of a pair */
+  expect_escaped(STR("\x9B"
+                     "a\xC3"),
+                 "", "\\x9ba\\xc3");
+  expect_escaped(STR("\xC0\x9B\xE0\x82\x9B\xED\xA0\x80"), "", "\\xc0\\x9b\\xe0\\x82\\x9b\\xed\\xa0\\x80");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_equality),          cmocka_unit_test(test_shortest_double),
       cmocka_unit_test(test_doubles_read_back), cmocka_unit_test(test_reading_numbers),
       cmocka_unit_test(test_buffer_limits),     cmocka_unit_test(test_utf8),
       cmocka_unit_test(test_distance),          cmocka_unit_test(test_hash),
-      cmocka_unit_test(test_formats),
+      cmocka_unit_test(test_formats),           cmocka_unit_test(test_escape),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

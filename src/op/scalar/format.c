@@ -127,9 +127,12 @@ static Status print(Call *c) {
   return status;
 }
 
+/* To people, who may sit at a terminal. */
 static Status warn(Call *c) {
   StrBuf out = {0};
-  strbuf_printf(&out, "UserWarning: " STR_FMT "\n", STR_ARG(call_str(c, 0)));
+  strbuf_puts(&out, "UserWarning: ");
+  strbuf_escape(&out, call_str(c, 0), "\n\t");
+  strbuf_char(&out, '\n');
   if (!out.failed) exec_print(c->exec, strbuf_view(&out), stderr);
   strbuf_dispose(&out);
   return OK;
