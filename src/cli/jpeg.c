@@ -31,6 +31,8 @@ wick_status jpeg_read(const char *bytes, size_t length, Pixels *out, wick_error 
   if (!handle) return media_error(error, WICK_OUT_OF_MEMORY, "out of memory");
   if (jpeg.header(handle, data, length, &width, &height, &sampling, &space)) {
     status = media_error(error, WICK_DATA, "%s", jpeg.error(handle));
+  } else if (space == TJCS_CMYK || space == TJCS_YCCK) {
+    status = media_error(error, WICK_UNSUPPORTED, "a JPEG of CMYK, inks for print: convert it to RGB first");
   } else {
     int channels = space == TJCS_GRAY ? 1 : 3;
     status = pixels_new(out, width, height, channels, error);
