@@ -62,21 +62,24 @@ static Status check_strides(int ndim, const int64_t *strides) {
   return OK;
 }
 
-static Status check_bounds(const Storage *storage, DType dtype, int ndim, const int64_t *sizes, const int64_t *strides,
+Status tensor_check_extent(size_t storage_bytes, DType dtype, int ndim, const int64_t *sizes, const int64_t *strides,
                            int64_t offset) {
   TRY(check_strides(ndim, strides));
   if (offset < 0) return status_new(ERROR_RUNTIME, "Tensor: invalid storage offset %lld", (long long)offset);
   int64_t extent, bytes;
   TRY(view_extent(ndim, sizes, strides, offset, &extent));
-  if (!storage) return OK;
-  if (!int64_mul(extent, (int64_t)dtype_size(dtype), &bytes) || bytes < 0 || (size_t)bytes > storage->bytes)
+  if (!int64_mul(extent, (int64_t)dtype_size(dtype), &bytes) || bytes < 0 || (size_t)bytes > storage_bytes)
     return status_new(
         ERROR_RUNTIME,
         "setStorage: sizes %s, strides %s, storage offset %lld, and itemsize %zu requiring a storage size of "
         "%lld are out of bounds for storage of size %zu",
         SIZES_TEXT(ndim, sizes), SIZES_TEXT(ndim, strides), (long long)offset, dtype_size(dtype), (long long)bytes,
-        storage->bytes);
+        storage_bytes);
   return OK;
+}
+static Status check_bounds(const Storage *storage, DType dtype, int ndim, const int64_t *sizes, const int64_t *strides,
+                           int64_t offset) {
+  return tensor_check_extent(storage ? storage->bytes : SIZE_MAX, dtype, ndim, sizes, strides, offset);
 }
 
 static uint32_t not_cpu_flag(const Storage *storage) {

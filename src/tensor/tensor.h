@@ -125,6 +125,9 @@ Status tensor_empty_like(const Tensor *like,
                          Tensor **out) MUST_CHECK; /* keeps dense strides, as torch.preserve_format */
 Status tensor_from_storage(Storage *storage, DType dtype, int ndim, const int64_t *sizes, const int64_t *strides,
                            int64_t offset, Tensor **out) MUST_CHECK; /* retains storage; checks bounds */
+/* Such a view of a storage of that many bytes stays inside it. */
+Status tensor_check_extent(size_t storage_bytes, DType dtype, int ndim, const int64_t *sizes, const int64_t *strides,
+                           int64_t offset) MUST_CHECK;
 /* A tensor whose data are in its extension, which it takes over on success: flags say of what kind. Its storage holds
  * no bytes, only the version. */
 Status tensor_new_extended(DType dtype, int ndim, const int64_t *sizes, uint32_t flags, TensorExtension *extension,

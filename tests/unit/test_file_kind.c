@@ -145,9 +145,9 @@ static size_t inspect(const void *data, size_t length) {
 static const struct {
   const char *path;
   size_t tensors;
-} files[] = {{"files/state_dict.pt", 7}, {"files/legacy.pth", 7},        {"files/checkpoint.pt", 11},
-             {"files/module.pt", 7},     {"files/legacy_module.pth", 7}, {"files/missing_operator.pt", 2},
-             {"files/package.pt", 0},    {"archive/gpu.pt", 3}};
+} files[] = {{"files/state_dict.pt", 7},       {"files/legacy.pth", 7},        {"files/checkpoint.pt", 11},
+             {"files/module.pt", 7},           {"files/legacy_module.pth", 7}, {"program/legacy_kinds.io.pt", 41},
+             {"files/missing_operator.pt", 2}, {"files/package.pt", 0},        {"archive/gpu.pt", 3}};
 
 static void test_contents_and_mutations(void **state) {
   (void)state;

@@ -50,6 +50,7 @@ Status storage_table_load(void *context, Str key, Str location, DType dtype, siz
   }
   Device device;
   TRY(device_map_location(table->device_map, location, &device));
+  if (device.type == DEVICE_META) return *out = NULL, OK;
   TRY(load_new(table, key, bytes, &storage));
   char *owned = mem_alloc(key.length + 1);
   if (owned) memcpy(owned, key.data, key.length);

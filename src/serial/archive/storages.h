@@ -13,5 +13,5 @@ typedef struct StorageTable {
 } StorageTable;
 void storage_table_init(StorageTable *table, Archive *archive, const char *folder, DeviceMap *device_map);
 void storage_table_dispose(StorageTable *table);
-/* PickleHost.load_storage with the table as context. */
+/* PickleHost.load_storage with the table as context: *out is NULL where the location is the meta device. */
 Status storage_table_load(void *table, Str key, Str location, DType dtype, size_t bytes, Storage **out) MUST_CHECK;

@@ -78,6 +78,7 @@ static Status read_tensor(Import *import, const Json *json, Tensor **out) {
   if (record->size > SIZE_MAX) return status_out_of_memory();
   Storage *storage;
   TRY(storage_table_load(&import->storages, key, location, dtype, (size_t)record->size, &storage));
+  if (!storage) return status_new(ERROR_UNSUPPORTED, "meta tensors in archives of the first format");
   Status status = tensor_from_storage(storage, dtype, ndim, sizes, strides, offset, out);
   storage_release(storage);
   bool requires_grad = false;

@@ -74,6 +74,7 @@ static Status make_tuple(PickleReader *r, size_t begin) {
 /* Appends the items from `begin` on to the list below them. */
 static Status append_items(PickleReader *r, size_t begin) {
   if (begin <= floor_of(r) || begin > r->stack.length) return bad(r, "no list to append to");
+  if (r->host->only_storages) return drop(r, r->stack.length - begin), OK;
   IValue target = r->stack.data[begin - 1];
   if (target.tag == TAG_DICT && r->host->keeps_foreign) { /* of a class that is a list */
     drop(r, r->stack.length - begin);
@@ -91,6 +92,7 @@ static Status append_items(PickleReader *r, size_t begin) {
 
 static Status set_items(PickleReader *r, size_t begin) {
   if (begin <= floor_of(r) || begin > r->stack.length) return bad(r, "no dict to set items of");
+  if (r->host->only_storages) return drop(r, r->stack.length - begin), OK;
   IValue target = r->stack.data[begin - 1];
   size_t end = r->stack.length;
   if (target.tag != TAG_DICT) return bad(r, "setting items of what is no dict");
@@ -211,12 +213,14 @@ static Status stack_global(PickleReader *r) {
 static Status reduce(PickleReader *r) {
   TRY(need(r, 2));
   IValue result;
+  if (r->host->only_storages) return replace(r, 2, IVALUE_NONE);
   TRY(pickle_call(r, top(r)[-1], top(r)[0], &result));
   return replace(r, 2, result);
 }
 /* NEWOBJ: a class and its arguments; the object itself is made by BUILD, so that none can hold itself. */
 static Status new_object(PickleReader *r) {
   TRY(need(r, 2));
+  if (r->host->only_storages) return replace(r, 2, IVALUE_NONE);
   PickleName *class_name = pickle_name(top(r)[-1]), *object;
   if (!class_name || class_name->kind == PICKLE_ORDERED_DICT || class_name->kind == PICKLE_FOREIGN) return reduce(r);
   if (class_name->kind != PICKLE_TORCH_CLASS || class_name->type->kind != TYPE_CLASS)
@@ -228,6 +232,7 @@ static Status new_object(PickleReader *r) {
 static Status build(PickleReader *r) {
   TRY(need(r, 2));
   IValue result;
+  if (r->host->only_storages) return drop(r, 1), OK;
   TRY(pickle_build(r, top(r)[-1], top(r)[0], &result));
   return replace(r, 2, result);
 }

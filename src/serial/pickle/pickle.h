@@ -11,13 +11,16 @@ typedef struct PickleHost {
   /* For looking at files: what names no data becomes a dict of what was pickled (PICKLE_FOREIGN_...) in place of an
    * error. Nobody knows its class, and nothing of it runs. */
   bool keeps_foreign;
+  /* Only what is asked of load_storage matters: what the pickle calls, builds and puts into containers is passed over. */
+  bool only_storages;
   /* "__torch__.a.B": a class, enum or named tuple. */
   Status (*resolve_class)(void *context, Str qualified_name, const Type **out);
   /* The annotation of a restore_type_tag. */
   Status (*parse_type)(void *context, Str annotation, const Type **out);
   /* The object of a class with its pickled state (borrowed). */
   Status (*make_object)(void *context, ClassType *class_type, IValue state, IValue *out);
-  /* At least `bytes` of the storage named `key`; the same for the same key. *out is the caller's. */
+  /* At least `bytes` of the storage named `key`; the same for the same key. *out is the caller's; NULL: there is none,
+   * for its tensors are on the meta device. */
   Status (*load_storage)(void *context, Str key, Str location, DType dtype, size_t bytes, Storage **out);
   /* Tensor `index` of the table that archives of 2019 carry. *out is the caller's. */
   Status (*load_tensor)(void *context, int64_t index, Tensor **out);

@@ -158,20 +158,60 @@ static Status sizes_of(IValue v, int *out_count, int64_t *out) {
   return OK;
 }
 
+static Status new_meta(DType dtype, int ndim, const int64_t *sizes, const int64_t *strides, Tensor **out) {
+  TensorSpec spec = {.dtype = dtype, .device = {DEVICE_META, -1}, .ndim = ndim, .has_strides = true};
+  memcpy(spec.sizes, sizes, (size_t)ndim * sizeof *sizes);
+  memcpy(spec.strides, strides, (size_t)ndim * sizeof *strides);
+  return tensor_new(&spec, out);
+}
+
+/* `offset` is in elements of the part. */
+static Status view_storage(const PickleName *storage, int64_t offset, int ndim, const int64_t *sizes,
+                           const int64_t *strides, Tensor **out) {
+  DType dtype = (DType)storage->dtype;
+  TRY(tensor_check_extent(storage->bytes, dtype, ndim, sizes, strides, offset));
+  if (!storage->storage) return new_meta(dtype, ndim, sizes, strides, out);
+  return tensor_from_storage(storage->storage, dtype, ndim, sizes, strides,
+                             offset + (int64_t)(storage->offset / dtype_size(dtype)), out);
+}
+
+static Status sizes_and_strides(IValue size, IValue stride, int *out_ndim, int64_t *out_sizes, int64_t *out_strides) {
+  int stride_count;
+  TRY(sizes_of(size, out_ndim, out_sizes));
+  TRY(sizes_of(stride, &stride_count, out_strides));
+  return *out_ndim == stride_count ? OK : malformed("a tensor");
+}
+
 /* (storage, offset, size, stride[, requires_grad, ...]); a storage's bytes bound what sizes and strides may reach. */
 static Status rebuild_tensor(const Tuple *a, IValue *out) {
   PickleName *storage = a->length >= 4 ? pickle_name(a->values[0]) : NULL;
   if (!storage || storage->kind != PICKLE_OPAQUE || a->values[1].tag != TAG_INT) return malformed("a tensor");
   int64_t sizes[TENSOR_MAX_DIMS], strides[TENSOR_MAX_DIMS];
-  int ndim, stride_count;
-  TRY(sizes_of(a->values[2], &ndim, sizes));
-  TRY(sizes_of(a->values[3], &stride_count, strides));
-  if (ndim != stride_count) return malformed("a tensor");
+  int ndim;
+  TRY(sizes_and_strides(a->values[2], a->values[3], &ndim, sizes, strides));
   if (dtype_is_quantized((DType)storage->dtype))
     return status_new(ERROR_UNSUPPORTED, "tensors of dtype %s without quantizer", dtype_name((DType)storage->dtype));
   Tensor *tensor;
-  TRY(tensor_from_storage(storage->storage, (DType)storage->dtype, ndim, sizes, strides, a->values[1].i, &tensor));
+  TRY(view_storage(storage, a->values[1].i, ndim, sizes, strides, &tensor));
   if (a->length >= 5 && a->values[4].tag == TAG_BOOL && a->values[4].b) tensor->flags |= TENSOR_REQUIRES_GRAD;
+  *out = ivalue_tensor(tensor);
+  return OK;
+}
+
+/* (dtype, size, stride, requires_grad) */
+static Status rebuild_meta(const Tuple *a, IValue *out) {
+  int64_t sizes[TENSOR_MAX_DIMS], strides[TENSOR_MAX_DIMS];
+  int ndim;
+  if (a->length < 4 || a->values[0].tag != TAG_INT || a->values[0].i < 0 || a->values[0].i >= DTYPE_COUNT ||
+      a->values[3].tag != TAG_BOOL)
+    return malformed("a meta tensor");
+  DType dtype = (DType)a->values[0].i;
+  if (dtype_is_quantized(dtype)) return status_new(ERROR_UNSUPPORTED, "quantized meta tensors");
+  TRY(sizes_and_strides(a->values[1], a->values[2], &ndim, sizes, strides));
+  TRY(tensor_check_extent(SIZE_MAX, dtype, ndim, sizes, strides, 0));
+  Tensor *tensor;
+  TRY(new_meta(dtype, ndim, sizes, strides, &tensor));
+  if (a->values[3].b) tensor->flags |= TENSOR_REQUIRES_GRAD;
   *out = ivalue_tensor(tensor);
   return OK;
 }
@@ -196,7 +236,8 @@ static Status read_quantizer(IValue parameters, Quantizer **out) {
 }
 
 /* Less than a byte: row-major, in a storage of its own that has a byte for each element. */
-static Status rebuild_packed_bits(const Storage *storage, DType dtype, int ndim, const int64_t *sizes, Tensor **out) {
+static Status rebuild_packed_bits(const PickleName *storage, DType dtype, int ndim, const int64_t *sizes,
+                                  Tensor **out) {
   assert(dtype_elements_per_byte(dtype) > 1);
   int each = dtype_elements_per_byte(dtype);
   int64_t numel, columns = ndim ? sizes[ndim - 1] : 1;
@@ -205,7 +246,7 @@ static Status rebuild_packed_bits(const Storage *storage, DType dtype, int ndim,
   if ((size_t)bytes > storage->bytes) return malformed("a quantized tensor");
   TRY(tensor_empty(dtype, ndim, sizes, out));
   memset(tensor_data(*out), 0, (size_t)numel);
-  if (bytes) memcpy(tensor_data(*out), storage->data, (size_t)bytes);
+  if (bytes) memcpy(tensor_data(*out), (const char *)storage->storage->data + storage->offset, (size_t)bytes);
   return OK;
 }
 
@@ -215,21 +256,19 @@ static Status rebuild_quantized(const Tuple *a, IValue *out) {
   if (!storage || storage->kind != PICKLE_OPAQUE || a->values[1].tag != TAG_INT ||
       !dtype_is_quantized((DType)storage->dtype))
     return malformed("a quantized tensor");
+  if (!storage->storage) return status_new(ERROR_UNSUPPORTED, "quantized meta tensors");
   DType dtype = (DType)storage->dtype;
   int64_t sizes[TENSOR_MAX_DIMS], strides[TENSOR_MAX_DIMS];
-  int ndim, stride_count;
+  int ndim;
   Quantizer *quantizer;
   Tensor *tensor = NULL;
-  TRY(sizes_of(a->values[2], &ndim, sizes));
-  TRY(sizes_of(a->values[3], &stride_count, strides));
-  if (ndim != stride_count) return malformed("a quantized tensor");
+  TRY(sizes_and_strides(a->values[2], a->values[3], &ndim, sizes, strides));
   TRY(read_quantizer(a->values[4], &quantizer));
   Status status = quantizer_check_fits(quantizer, dtype, ndim, sizes);
   if (!status && dtype_elements_per_byte(dtype) > 1 && a->values[1].i) status = malformed("a quantized tensor");
   if (!status)
-    status = dtype_elements_per_byte(dtype) > 1
-                 ? rebuild_packed_bits(storage->storage, dtype, ndim, sizes, &tensor)
-                 : tensor_from_storage(storage->storage, dtype, ndim, sizes, strides, a->values[1].i, &tensor);
+    status = dtype_elements_per_byte(dtype) > 1 ? rebuild_packed_bits(storage, dtype, ndim, sizes, &tensor)
+                                                : view_storage(storage, a->values[1].i, ndim, sizes, strides, &tensor);
   if (status) {
     quantizer_release(quantizer);
     return status;
@@ -291,6 +330,19 @@ static Status rebuild_parameter(const Tuple *a, IValue *out) {
   return OK;
 }
 
+/* (view key, offset, length in elements): what PyTorch wrote before 0.4 of a storage that was a part of another. */
+static Status find_part(PickleName *storage, IValue part) {
+  const Tuple *t = part.tag == TAG_TUPLE && part.tuple->length == 3 ? part.tuple : NULL;
+  size_t offset, bytes, each = dtype_size((DType)storage->dtype);
+  if (!t || t->values[1].tag != TAG_INT || t->values[2].tag != TAG_INT || t->values[1].i < 0 || t->values[2].i < 0 ||
+      !size_mul((size_t)t->values[1].i, each, &offset) || !size_mul((size_t)t->values[2].i, each, &bytes) ||
+      offset > storage->bytes || bytes > storage->bytes - offset)
+    return malformed("a storage");
+  storage->offset = offset;
+  storage->bytes = bytes;
+  return OK;
+}
+
 Status pickle_load_storage(PickleReader *r, IValue id, IValue *out) {
   const Tuple *t = id.tag == TAG_TUPLE ? id.tuple : NULL;
   if (r->host->keeps_foreign && t && t->length >= 2 && t->values[0].tag == TAG_STRING &&
@@ -303,8 +355,6 @@ Status pickle_load_storage(PickleReader *r, IValue id, IValue *out) {
       !str_is(ivalue_str(t->values[0]), "storage") || t->values[2].tag != TAG_STRING ||
       t->values[3].tag != TAG_STRING || t->values[4].tag != TAG_INT)
     return malformed("a storage");
-  if (t->length > 5 && !ivalue_is_none(t->values[5]))
-    return status_new(ERROR_UNSUPPORTED, "storages that view other storages");
   size_t bytes;
   if (t->values[4].i < 0 || !size_mul((size_t)t->values[4].i, dtype_size((DType)class_name->dtype), &bytes))
     return malformed("a storage");
@@ -320,8 +370,11 @@ Status pickle_load_storage(PickleReader *r, IValue id, IValue *out) {
   }
   name->storage = storage;
   name->dtype = class_name->dtype;
+  name->bytes = bytes;
+  if (t->length > 5 && !ivalue_is_none(t->values[5])) status = find_part(name, t->values[5]);
   *out = wrap(name);
-  return OK;
+  if (status) ivalue_release(*out);
+  return status;
 }
 
 /* ---- containers ---- */
@@ -501,6 +554,8 @@ Status pickle_call(PickleReader *r, IValue callable, IValue arguments, IValue *o
     case PICKLE_REBUILD_TENSOR:
     case PICKLE_REBUILD_TENSOR_V2:
       return rebuild_tensor(a, out);
+    case PICKLE_REBUILD_META:
+      return rebuild_meta(a, out);
     case PICKLE_REBUILD_PARAMETER:
       return rebuild_parameter(a, out);
     case PICKLE_REBUILD_QTENSOR:

@@ -7,6 +7,7 @@
 #define PICKLE_CALLS(X)                                               \
   X(REBUILD_TENSOR, "torch._utils", "_rebuild_tensor")                \
   X(REBUILD_TENSOR_V2, "torch._utils", "_rebuild_tensor_v2")          \
+  X(REBUILD_META, "torch._utils", "_rebuild_meta_tensor_no_storage")  \
   X(REBUILD_PARAMETER, "torch._utils", "_rebuild_parameter")          \
   X(REBUILD_QTENSOR, "torch._utils", "_rebuild_qtensor")              \
   X(REBUILD_SPARSE, "torch._utils", "_rebuild_sparse_tensor")         \
@@ -51,7 +52,7 @@ typedef enum PickleCallKind {
       PICKLE_STORAGE_CLASS, /* dtype says which */
   PICKLE_TORCH_CLASS,       /* type says which: not yet an instance */
   PICKLE_NEW_OBJECT,        /* type; an instance whose state is still to come */
-  PICKLE_OPAQUE,            /* a storage with its dtype */
+  PICKLE_OPAQUE,            /* a storage with its dtype, or a part of it */
   PICKLE_FOREIGN            /* text is its name: host->keeps_foreign */
 } PickleCallKind;
 
@@ -61,8 +62,9 @@ typedef struct PickleName {
   uint8_t kind; /* PickleCallKind */
   uint8_t dtype;
   const Type *type;
-  Storage *storage; /* owned; PICKLE_OPAQUE */
-  size_t storage_bytes;
+  /* PICKLE_OPAQUE: a part of a storage, or all of it. */
+  Storage *storage; /* owned; NULL: on the meta device */
+  size_t offset, bytes;
   IValue text; /* owned; PICKLE_FOREIGN */
 } PickleName;
 
