@@ -8,6 +8,7 @@
  *   serial/archive/storages.h        tensor data by key
  *   serial/archive/debug_info.h      the original source of an archive's code
  *   serial/archive/importer.h        the code of an archive, compiled on demand
+ *   serial/archive/older_classes.h   what classes of quantized layers were in older versions
  *   serial/archive/upgraders.h       what operators meant in older versions
  *   serial/archive/used_operators.h  what operators that code uses, or lacks
  *   serial/archive/import.h          what the formats of archives share

@@ -9,6 +9,7 @@
 #include "call/operator_library.h"
 #include "frontend/sugared_value.h"
 #include "serial/archive/debug_info.h"
+#include "serial/archive/older_classes.h"
 #include "serial/archive/upgraders.h"
 #include "serial/archive/used_operators.h"
 #include "syntax/parser.h"
@@ -76,7 +77,7 @@ static const Type *find_type(Importer *importer, Compilation *c, Str qualified) 
   }
   Tree *tree = find_definition(importer, qualified);
   if (!tree || tree->kind != TK_CLASS_DEF) return NULL;
-  return frontend_define_class(c, tree, qualified, &importer->resolver);
+  return frontend_define_class(c, older_class_definition(c, tree, qualified), qualified, &importer->resolver);
 }
 
 static Str join(Importer *importer, Str prefix, Str name) {
