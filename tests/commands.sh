@@ -57,8 +57,8 @@ expect 0 "aten::sigmoid" "$wick" ops --allow allowed chain.pt
 grep -v aten::mul allowed > fewer
 expect 1 "4  Tensor  not allowed" "$wick" ops --allow fewer chain.pt
 expect 1 "4  Tensor  not allowed" "$wick" ops --allow fewer chain.py
-mkfifo fifo && { cat fifo > piped.pt & }
-"$wick" compile chain.py -o fifo
+mkdir pipe && mkfifo pipe/chain.pt && { cat pipe/chain.pt > piped.pt & }
+"$wick" compile chain.py -o pipe/chain.pt
 wait
 cmp piped.pt chain.pt || failed=1
 expect 1 "output[1][0]: strides [4, 2, 1, 1], not [5, 2, 1, 1]" "$wick" check "$here/program/strides.py" "$here/data/strides_wrong.io.pt"

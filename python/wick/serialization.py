@@ -13,7 +13,7 @@ def save(obj, f, pickle_module=None, pickle_protocol=2, _use_new_zipfile_seriali
     elif hasattr(f, "write"):
         import tempfile
         with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "saved")
+            path = os.path.join(folder, "archive")
             _C._save_value(_plain(obj), path)
             with open(path, "rb") as file:
                 f.write(file.read())

@@ -89,7 +89,7 @@ Device device_map_apply(DeviceMap *map, Device device) {
 Status device_map_location(DeviceMap *map, Str location, Device *out) {
   Device named;
   Status unknown = device_parse(location, &named);
-  bool is_there = !unknown && named.type == DEVICE_CPU;
+  bool is_there = !unknown && (named.type == DEVICE_CPU || named.type == DEVICE_META);
   *out = named;
   if (replace(map, location, is_there, out)) {
     if (!unknown) note(map, named, *out);

@@ -61,10 +61,11 @@ def run(program, folders):
         torch.set_num_threads(1)
     models = [m for f in folders for m in sorted(pathlib.Path(f).glob("*.pt")) if m.with_suffix(".io.pt").exists()]
     with tempfile.TemporaryDirectory() as scratch:
-        second, problems = pathlib.Path(scratch) / "second.pt", {}
+        again, problems = pathlib.Path(scratch) / "again", {}
+        again.mkdir()
         saved = {m: pathlib.Path(scratch) / f"{i}.pt" for i, m in enumerate(models)}
         for model in models:
-            problems[model] = save_twice(program, model, saved[model], second)
+            problems[model] = save_twice(program, model, saved[model], again / saved[model].name)
         runs = [m for m in models if problems[m] != ""]
         if torch is not None:
             left = [m for m in runs if not problems[m]]

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -26,19 +27,22 @@ static const char program[] =
     "    names = ['a', 'b']\n"
     "    return check(x, names)\n";
 
-static char folder[] = "/tmp/wick_export_XXXXXX", first[40], second[40];
+/* The name of a file stands in it: both are called the same, in different folders. */
+static char folder[] = "/tmp/wick_export_XXXXXX", inner[40], first[50], second[50];
 
 static int make_folder(void **state) {
   (void)state;
   if (!mkdtemp(folder)) return 1;
+  snprintf(inner, sizeof inner, "%s/again", folder);
   snprintf(first, sizeof first, "%s/a.pt", folder);
-  snprintf(second, sizeof second, "%s/b.pt", folder);
-  return 0;
+  snprintf(second, sizeof second, "%s/a.pt", inner);
+  return mkdir(inner, 0700);
 }
 static int remove_folder(void **state) {
   (void)state;
   unlink(first);
   unlink(second);
+  rmdir(inner);
   return rmdir(folder);
 }
 
@@ -117,6 +121,30 @@ static void test_the_same_bytes(void **state) {
 }
 
 /* Expressions too long for one line get a name; what is written before them still happens before them. */
+/* As PyTorch calls the records: in a folder named after the file, the version at another place from 6 on. */
+static void expect_record(const char *text, const char *file, const char *record) {
+  char path[60];
+  wick_module *module;
+  size_t length;
+  snprintf(path, sizeof path, "%s/%s", folder, file);
+  assert_int_equal(wick_compile(NULL, text, strlen(text), NULL, &module, NULL), WICK_OK);
+  assert_int_equal(wick_module_save(NULL, module, path, "forward", NULL), WICK_OK);
+  wick_module_release(module);
+  char *data = contents(path, &length);
+  if (!memmem(data, length, record, strlen(record))) fail_msg("%s has no record %s", file, record);
+  free(data);
+  unlink(path);
+}
+static void test_names_of_records(void **state) {
+  (void)state;
+  const char *old = "def forward(x: Tensor):\n    return x.tanh()\n",
+             *recent = "def forward(x: Tensor):\n    return torch.nn.functional.gelu(x)\n";
+  expect_record(old, "x.y.pt", "x.y/version");
+  expect_record(recent, "x.y.pt", "x.y/.data/version");
+  expect_record(recent, "plain", "plain/data.pkl");
+  expect_record(recent, ".pt", "archive/data.pkl");
+}
+
 static void test_long_expressions_keep_their_order(void **state) {
   (void)state;
   static const char text[] =
@@ -141,6 +169,7 @@ static void test_long_expressions_keep_their_order(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_errors_lead_to_the_source),
+      cmocka_unit_test(test_names_of_records),
       cmocka_unit_test(test_the_same_bytes),
       cmocka_unit_test(test_long_expressions_keep_their_order),
   };

@@ -86,7 +86,7 @@ class ConstMap:
 def save_program(program, f, extra_files, entry=None):
     if hasattr(f, "write") or extra_files and not hasattr(program, "set_extra_file"):
         with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "program.pt")
+            path = os.path.join(folder, "archive.pt")
             save_program(program, path, extra_files, entry)
             with open(path, "rb") as file:
                 f.write(file.read())

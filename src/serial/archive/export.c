@@ -14,6 +14,8 @@ typedef struct CodeFile {
   StrBuf text;
   VEC(PythonMark) marks; /* what the text was made from */
 } CodeFile;
+/* From this version on PyTorch calls the record .data/version. */
+enum { VERSION_IN_DATA_FOLDER = 6 };
 /* A type or function whose definition is still to be printed. */
 typedef struct Needed {
   const Type *type;
@@ -21,6 +23,7 @@ typedef struct Needed {
 } Needed;
 typedef struct Export {
   ZipWriter zip;
+  char *folder; /* owned: the top folder of all records */
   PythonPrinter printer;
   DebugRecords debug;
   VEC(CodeFile) files; /* in order of need */
@@ -134,26 +137,30 @@ static Status print_code(Export *e) {
   return e->failed ? status_out_of_memory() : OK;
 }
 
+/* Tensors on the meta device have a record, too: an empty one. */
 static Status write_storages(Export *e, const Pickler *pickler, const char *folder) {
   for (size_t i = 0; i < pickler->storages.length; i++) {
+    const Storage *storage = pickler->storages.data[i];
     char name[40];
     snprintf(name, sizeof name, "%s/%zu", folder, i);
-    TRY(zip_writer_add(&e->zip, str_from(name), pickler->storages.data[i]->data, pickler->storages.data[i]->bytes));
+    TRY(zip_writer_add(&e->zip, str_from(name), storage ? storage->data : NULL, storage ? storage->bytes : 0));
   }
   return OK;
 }
 
-/* NAME.pkl and its tensors. */
-static Status write_pickle(Export *e, const char *name, Exec *exec, IValue value) {
+/* NAME.pkl and its tensors: before it in programs, after it in files of torch.save. */
+static Status write_pickle(Export *e, const char *name, Exec *exec, IValue value, bool is_eager) {
   Pickler pickler;
   char file[40];
   pickler_init(&pickler, exec);
+  pickler.is_eager = is_eager;
   pickler.depend = depend_object;
   pickler.context = e;
   snprintf(file, sizeof file, "%s.pkl", name);
   Status status = pickler_write(&pickler, value);
-  if (!status) status = write_storages(e, &pickler, name);
+  if (!status && !is_eager) status = write_storages(e, &pickler, name);
   if (!status) status = zip_writer_add(&e->zip, str_from(file), pickler.out.data, pickler.out.length);
+  if (!status && is_eager) status = write_storages(e, &pickler, name);
   pickler_dispose(&pickler);
   return status;
 }
@@ -179,7 +186,7 @@ static Status write_constants(Export *e, Exec *exec) {
   Tuple *constants;
   TRY(tuple_new((uint32_t)e->printer.constants.length, NULL, &constants));
   for (uint32_t i = 0; i < constants->length; i++) constants->values[i] = ivalue_retain(e->printer.constants.data[i]);
-  Status status = write_pickle(e, "constants", exec, ivalue_tuple(constants));
+  Status status = write_pickle(e, "constants", exec, ivalue_tuple(constants), false);
   ivalue_release(ivalue_tuple(constants));
   return status;
 }
@@ -205,8 +212,20 @@ static Status write_rest(Export *e, Exec *exec) {
   TRY(write_code(e));
   TRY(write_constants(e, exec));
   snprintf(version, sizeof version, "%d\n", e->printer.min_version);
-  TRY(zip_writer_add(&e->zip, STR("version"), version, strlen(version)));
+  Str name = e->printer.min_version < VERSION_IN_DATA_FOLDER ? STR("version") : STR(".data/version");
+  TRY(zip_writer_add(&e->zip, name, version, strlen(version)));
   return zip_writer_finish(&e->zip);
+}
+
+/* The file's name without its last ending, as PyTorch calls the folder. */
+static Status folder_of(const char *path, char **out) {
+  Str name = str_after_last(str_from(path), '/');
+  ptrdiff_t dot = str_rfind_char(name, '.');
+  if (dot >= 0) name.length = (size_t)dot;
+  if (!name.length) name = STR("archive");
+  StrBuf text = {0};
+  strbuf_str(&text, name);
+  return strbuf_take(&text, out);
 }
 
 /* path NULL: into memory. */
@@ -217,12 +236,14 @@ static Status export_begin(Export *e, const char *path_or_null) {
   e->printer.depend = depend;
   e->printer.context = e;
   map_init(&e->known, NULL);
-  if (path_or_null) return zip_writer_open(&e->zip, path_or_null, "archive");
   zip_writer_open_memory(&e->zip, "archive");
-  return OK;
+  if (!path_or_null) return OK;
+  TRY(folder_of(path_or_null, &e->folder));
+  return zip_writer_open(&e->zip, path_or_null, e->folder);
 }
 static void export_end(Export *e) {
   zip_writer_dispose(&e->zip);
+  mem_free(e->folder);
   python_printer_dispose(&e->printer);
   debug_records_dispose(&e->debug);
   for (size_t i = 0; i < e->files.length; i++) {
@@ -239,7 +260,7 @@ Status module_export(const Module *module, Exec *exec, const char *path) {
   Export e;
   Status status = export_begin(&e, path);
   if (!status) status = write_extra_files(&e, &module->extra_files);
-  if (!status) status = write_pickle(&e, "data", exec, ivalue_object(module->object));
+  if (!status) status = write_pickle(&e, "data", exec, ivalue_object(module->object), false);
   if (!status) status = write_rest(&e, exec);
   export_end(&e);
   return status;
@@ -248,7 +269,7 @@ Status module_export(const Module *module, Exec *exec, const char *path) {
 Status value_export(IValue value, Exec *exec, const char *path) {
   Export e;
   Status status = export_begin(&e, path);
-  if (!status) status = write_pickle(&e, "data", exec, value);
+  if (!status) status = write_pickle(&e, "data", exec, value, true);
   if (!status && e.needed.length)
     status = status_new(ERROR_UNSUPPORTED, "an object of class '" STR_FMT "' can only be saved in a module",
                         STR_ARG(e.needed.data[0].type->name));

@@ -45,6 +45,9 @@ static const GlobalRow int_rows[] = {
 #define X(module, global, number) {module, global, number},
     PICKLE_INTS(X)
 #undef X
+#define X(layout, name) {"torch", name, LAYOUT_##layout},
+        PICKLE_LAYOUTS(X)
+#undef X
 };
 static const struct {
   const char *dtype_name, *storage_name;
@@ -310,10 +313,11 @@ static Status build_layout(const Tuple *a, IValue *out) {
   static const struct {
     const char *name;
     Layout layout;
-  } layouts[] = {{"torch.strided", LAYOUT_STRIDED},
-                 {"torch.sparse_coo", LAYOUT_SPARSE_COO},
-                 {"torch.sparse_csr", LAYOUT_SPARSE_CSR},
-                 {"torch.sparse_csc", LAYOUT_SPARSE_CSC}};
+  } layouts[] = {
+#define X(layout, name) {"torch." name, LAYOUT_##layout},
+      PICKLE_LAYOUTS(X)
+#undef X
+  };
   if (a->length != 1 || a->values[0].tag != TAG_STRING) return malformed("a layout");
   for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
     if (str_is(ivalue_str(a->values[0]), layouts[i].name)) return *out = ivalue_int(layouts[i].layout), OK;

@@ -35,15 +35,18 @@
   X("torch", "preserve_format", 1)       \
   X("torch", "channels_last", 2)         \
   X("torch", "channels_last_3d", 3)      \
-  X("torch", "strided", 0)               \
-  X("torch", "sparse_coo", 1)            \
-  X("torch", "sparse_csr", 2)            \
-  X("torch", "sparse_csc", 4)            \
   X("torch", "per_tensor_affine", 0)     \
   X("torch", "per_channel_affine", 1)    \
   X("torch", "per_tensor_symmetric", 2)  \
   X("torch", "per_channel_symmetric", 3) \
   X("torch", "per_channel_affine_float_qparams", 4)
+
+/* Layouts, which are torch.NAME and the text of that. */
+#define PICKLE_LAYOUTS(X)     \
+  X(STRIDED, "strided")       \
+  X(SPARSE_COO, "sparse_coo") \
+  X(SPARSE_CSR, "sparse_csr") \
+  X(SPARSE_CSC, "sparse_csc")
 
 typedef enum PickleCallKind {
 #define X(name, module, global) PICKLE_##name,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "ir/ir.h"
+#include "serial/pickle/pickle_globals.h"
 #include "serial/pickle/pickle_ops.h"
 #include "tensor/quantizer.h"
 #include "tensor/sparse.h"
@@ -123,25 +124,43 @@ static void put_ints(Pickler *p, int count, const int64_t *values) {
   put_op(p, TUPLE);
 }
 
-/* The storage as this dtype: PyTorch shares what comes by the same reference, not what has the same key. */
-static Status put_storage(Pickler *p, const Tensor *t, uintptr_t index) {
-  const void *as_dtype = (const char *)t->storage + t->dtype;
-  uintptr_t known = (uintptr_t)ptrmap_get(&p->memo, as_dtype);
+static void put_new_storage(Pickler *p, DType dtype, size_t index, const char *location, int64_t numel) {
   char key[24];
+  snprintf(key, sizeof key, "%zu", index);
+  put_op(p, MARK);
+  put_text(p, STR("storage"));
+  put_global(p, STR("torch"), str_from(storage_classes[dtype]));
+  put_text(p, str_from(key));
+  put_text(p, str_from(location));
+  put_int(p, numel);
+  put_op(p, TUPLE);
+  put_op(p, BINPERSID);
+}
+
+/* The storage as this dtype: PyTorch shares what comes by the same reference, not what has the same key. */
+static Status put_storage(Pickler *p, const Tensor *t) {
+  const void *as_dtype = (const char *)t->storage + t->dtype;
+  uintptr_t known = (uintptr_t)ptrmap_get(&p->memo, as_dtype),
+            index = (uintptr_t)ptrmap_get(&p->storage_index, t->storage);
   if (known) {
     put_get(p, known - 1);
     return OK;
   }
-  snprintf(key, sizeof key, "%zu", (size_t)index);
-  put_op(p, MARK);
-  put_text(p, STR("storage"));
-  put_global(p, STR("torch"), str_from(storage_classes[t->dtype]));
-  put_text(p, str_from(key));
-  put_text(p, STR("cpu"));
-  put_int(p, (int64_t)(t->storage->bytes / dtype_size(t->dtype)));
-  put_op(p, TUPLE);
-  put_op(p, BINPERSID);
+  if (!index) {
+    if (!vec_push(&p->storages, t->storage)) return status_out_of_memory();
+    index = p->storages.length;
+    if (!ptrmap_put(&p->storage_index, t->storage, (void *)index)) return status_out_of_memory();
+  }
+  put_new_storage(p, (DType)t->dtype, (size_t)index - 1, "cpu", (int64_t)(t->storage->bytes / dtype_size(t->dtype)));
   return ptrmap_put(&p->memo, as_dtype, (void *)((uintptr_t)put_put(p) + 1)) ? OK : status_out_of_memory();
+}
+
+/* Each tensor on the meta device has a storage of its own, which nothing else can show. */
+static Status put_meta_storage(Pickler *p, const Tensor *t) {
+  int64_t numel = t->numel ? 1 : 0;
+  for (int i = 0; i < t->ndim && numel; i++) numel += (t->sizes[i] - 1) * t->strides[i];
+  put_new_storage(p, (DType)t->dtype, p->storages.length, "meta", numel);
+  return vec_push(&p->storages, NULL) ? OK : status_out_of_memory();
 }
 
 static Status put_quantizer(Pickler *p, const Quantizer *q) {
@@ -170,6 +189,12 @@ static void put_no_hooks(Pickler *p) {
   put_op(p, REDUCE);
 }
 
+static Status put_parts(Pickler *p, const SparseParts *parts) {
+  if (parts->begins) TRY(put_tensor(p, parts->begins));
+  TRY(put_tensor(p, parts->indices));
+  return put_tensor(p, parts->values);
+}
+
 static Status put_sparse(Pickler *p, const Tensor *t) {
   assert(tensor_is_sparse(t));
   const SparseParts *parts = tensor_sparse_parts(t);
@@ -178,13 +203,47 @@ static Status put_sparse(Pickler *p, const Tensor *t) {
   put_int(p, parts->layout);
   put_ints(p, t->ndim, t->sizes);
   put_op(p, t->flags & TENSOR_REQUIRES_GRAD ? NEWTRUE : NEWFALSE);
-  if (parts->begins) TRY(put_tensor(p, parts->begins));
-  TRY(put_tensor(p, parts->indices));
-  TRY(put_tensor(p, parts->values));
+  TRY(put_parts(p, parts));
   put_no_hooks(p);
   put_op(p, TUPLE);
   put_op(p, REDUCE);
   return OK;
+}
+
+/* (layout, (parts, size)); nothing says that it requires grad. */
+static Status put_sparse_for_load(Pickler *p, const Tensor *t) {
+  static const char *const layouts[] = {
+#define X(layout, name) [LAYOUT_##layout] = "torch." name,
+      PICKLE_LAYOUTS(X)
+#undef X
+  };
+  const SparseParts *parts = tensor_sparse_parts(t);
+  put_global(p, STR("torch._utils"), parts->begins ? STR("_rebuild_sparse_csr_tensor") : STR("_rebuild_sparse_tensor"));
+  put_op(p, MARK);
+  put_global(p, STR("torch.serialization"), STR("_get_layout"));
+  put_op(p, MARK);
+  put_text(p, str_from(layouts[parts->layout]));
+  put_op(p, TUPLE);
+  put_op(p, REDUCE);
+  put_op(p, MARK);
+  TRY(put_parts(p, parts));
+  put_ints(p, t->ndim, t->sizes);
+  put_op(p, TUPLE);
+  put_op(p, TUPLE);
+  put_op(p, REDUCE);
+  return OK;
+}
+
+/* (dtype, size, stride, requires_grad) */
+static void put_meta_for_load(Pickler *p, const Tensor *t) {
+  put_global(p, STR("torch._utils"), STR("_rebuild_meta_tensor_no_storage"));
+  put_op(p, MARK);
+  put_global(p, STR("torch"), str_from(dtype_name((DType)t->dtype)));
+  put_ints(p, t->ndim, t->sizes);
+  put_ints(p, t->ndim, t->strides);
+  put_op(p, t->flags & TENSOR_REQUIRES_GRAD ? NEWTRUE : NEWFALSE);
+  put_op(p, TUPLE);
+  put_op(p, REDUCE);
 }
 
 static Status put_tensor(Pickler *p, const Tensor *t) {
@@ -192,21 +251,16 @@ static Status put_tensor(Pickler *p, const Tensor *t) {
     put_op(p, NONE);
     return OK;
   }
-  if (tensor_is_sparse(t)) return put_sparse(p, t);
-  bool quantized = tensor_is_quantized(t);
+  if (tensor_is_sparse(t)) return p->is_eager ? put_sparse_for_load(p, t) : put_sparse(p, t);
+  bool quantized = tensor_is_quantized(t), is_meta = t->flags & TENSOR_META;
+  if (is_meta && p->is_eager) return put_meta_for_load(p, t), OK;
   TRY(tensor_check_host(t));
-  if (t->flags & TENSOR_UNUSUAL & ~(uint32_t)TENSOR_QUANTIZED || !t->storage)
+  if (t->flags & TENSOR_UNUSUAL & ~(uint32_t)(TENSOR_QUANTIZED | TENSOR_META) || (!t->storage && !is_meta))
     return status_new(ERROR_UNSUPPORTED, "tensors that are conjugated or without data can't be saved");
-  uintptr_t index = (uintptr_t)ptrmap_get(&p->storage_index, t->storage);
-  if (!index) {
-    if (!vec_push(&p->storages, t->storage)) return status_out_of_memory();
-    index = p->storages.length;
-    if (!ptrmap_put(&p->storage_index, t->storage, (void *)index)) return status_out_of_memory();
-  }
   put_global(p, STR("torch._utils"), quantized ? STR("_rebuild_qtensor") : STR("_rebuild_tensor_v2"));
   put_op(p, MARK);
-  TRY(put_storage(p, t, index - 1));
-  put_int(p, t->offset);
+  TRY(is_meta ? put_meta_storage(p, t) : put_storage(p, t));
+  put_int(p, is_meta ? 0 : t->offset);
   put_ints(p, t->ndim, t->sizes);
   put_ints(p, t->ndim, t->strides);
   if (quantized) TRY(put_quantizer(p, tensor_quantizer(t)));

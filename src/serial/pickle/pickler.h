@@ -6,6 +6,8 @@
 
 typedef struct Pickler {
   StrBuf out;
+  /* For torch.load: functions of torch._utils have other arguments for it than in the pickles of programs. */
+  bool is_eager;
   Exec *exec; /* for classes with a __getstate__ of their own */
   /* Told of the class of every object, of enums and of types in tags. */
   void (*depend)(void *context, const Type *type);
@@ -14,7 +16,7 @@ typedef struct Pickler {
   Map names;               /* strings and "module\nname" of globals -> number + 1 */
   uint32_t count;          /* of numbers given */
   PtrMap storage_index;    /* Storage -> index + 1 */
-  VEC(Storage *) storages; /* by key, borrowed */
+  VEC(Storage *) storages; /* by key, borrowed; NULL: on the meta device */
   VEC(IValue) held;        /* states: the memo knows them by address */
 } Pickler;
 void pickler_init(Pickler *pickler, Exec *exec);
