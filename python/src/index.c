@@ -1,5 +1,7 @@
 /* x[...] and x[...] = y: ints, slices, None and Ellipsis become views; what is left, tensors and lists of indices, goes
  * to aten::index and aten::index_put_. */
+#include <string.h>
+
 #include "direct.h"
 #include "memory.h"
 
@@ -142,10 +144,29 @@ static int apply_bool(Subscript *s, bool is_true) {
   return note_index(s, index, 1);
 }
 
+/* A number that a trace follows: of a tensor without dimensions. */
+static int apply_traced_int(Subscript *s, PyObject *tensor) {
+  wick_value *dim = check_dim(s, s->dim) ? NULL : wick_value_int(s->dim);
+  if (!dim) return PyErr_Occurred() ? -1 : (PyErr_NoMemory(), -1);
+  const wick_value *arguments[] = {s->view, dim, tensor_value(tensor)};
+  int failed = replace_view(s, direct_call(s->state, DIRECT_SELECT, arguments, 3));
+  wick_value_release(dim);
+  return failed;
+}
+
+/* A mask without dimensions that a trace follows: of one element over a new dimension. */
+static int apply_traced_bool(Subscript *s, PyObject *tensor) {
+  int64_t dim = s->dim;
+  if (replace_view(s, direct_ints(s->state, DIRECT_UNSQUEEZE, s->view, &dim, 1))) return -1;
+  return note_index(s, direct_ints(s->state, DIRECT_UNSQUEEZE, tensor_value(tensor), &(int64_t){0}, 1), 1);
+}
+
 static int apply_tensor(Subscript *s, PyObject *tensor) {
   wick_tensor_info info;
   if (tensor_info(tensor, &info)) return -1;
   bool is_mask = info.dtype == WICK_BOOL8 || info.dtype == WICK_UINT8;
+  if (!info.ndim && wick_trace_is_on() && (is_mask || info.dtype <= WICK_INT64))
+    return is_mask ? apply_traced_bool(s, tensor) : apply_traced_int(s, tensor);
   if (!info.ndim && !is_mask && info.dtype <= WICK_INT64) {
     PyObject *number = PyNumber_Index(tensor);
     int failed = number ? apply_int(s, number) : -1;
@@ -300,14 +321,16 @@ static wick_value *assigned(ModuleState *state, PyObject *self, PyObject *value)
   return NULL;
 }
 
-/* Leading dimensions of one element count for nothing in what is written. Takes over `value`. */
-static wick_value *without_leading_ones(ModuleState *state, wick_value *value) {
-  wick_tensor_info info = {.size = sizeof info};
-  if (wick_tensor_info_of(value, &info, NULL)) return value;
+/* Leading dimensions of one element count for nothing in what is written, unless its sizes are those of the part that is
+ * written to: then it goes as it is, so that copying knows a part that is written to itself. Takes over `value`. */
+static wick_value *fitted(const Subscript *s, wick_value *value) {
+  wick_tensor_info info = {.size = sizeof info}, part = {.size = sizeof part};
+  if (wick_tensor_info_of(value, &info, NULL) || wick_tensor_info_of(s->view, &part, NULL)) return value;
+  if (info.ndim == part.ndim && !memcmp(info.sizes, part.sizes, (size_t)info.ndim * sizeof *info.sizes)) return value;
   int skipped = 0, ndim = info.ndim;
   while (skipped < ndim && info.sizes[skipped] == 1) skipped++;
   for (int i = 0; i < skipped && value; i++) {
-    wick_value *less = direct_ints(state, DIRECT_SELECT, value, (const int64_t[]){0, 0}, 2);
+    wick_value *less = direct_ints(s->state, DIRECT_SELECT, value, (const int64_t[]){0, 0}, 2);
     wick_value_release(value);
     value = less;
   }
@@ -333,7 +356,7 @@ static wick_value *tensor_of_number(ModuleState *state, wick_value *number, cons
 
 static wick_value *write_to(Subscript *s, wick_value **value) {
   bool is_number = wick_value_kind(*value) != WICK_TENSOR;
-  if (!is_number && !(*value = without_leading_ones(s->state, *value))) return NULL;
+  if (!is_number && !(*value = fitted(s, *value))) return NULL;
   if (!s->index_count) {
     return direct_call(s->state, is_number ? DIRECT_FILL_NUMBER : DIRECT_COPY,
                        (const wick_value *const[]){s->view, *value}, 2);

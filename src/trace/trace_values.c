@@ -218,15 +218,65 @@ static _Noreturn void refuse_input(TracingState *t) {
              "Only tensors and (possibly nested) lists, dicts and tuples of tensors can be inputs to traced functions");
 }
 
+static const Type *item_type(TracingState *t, IValue v);
+
+static Str annotation_of(TracingState *t, const Type *type) {
+  StrBuf text = {0};
+  type_print_annotation(type, &text);
+  return arena_take_text(t->graph->arena, &text);
+}
+
+/* The type of two items of a container; NULL is the type of those that were not yet seen. */
+static const Type *common_type(TracingState *t, const Type *seen, const Type *type, const char *container) {
+  const Type *common = seen ? type_unify(t->graph->store, seen, type, false) : type;
+  if (common) return common;
+  trace_fail(t, ERROR_INVALID_ARGUMENT, "%s. Found " STR_FMT " and " STR_FMT, container,
+             STR_ARG(annotation_of(t, seen)), STR_ARG(annotation_of(t, type)));
+}
+
+static const Type *list_type(TracingState *t, const List *list) {
+  const Type *element = NULL;
+  if (list->kind != LIST_VALUES) refuse_input(t);
+  for (size_t i = 0; i < list->length; i++)
+    element = common_type(t, element, item_type(t, list->values[i]),
+                          "List inputs to traced functions must have consistent element type");
+  if (!element) trace_fail(t, ERROR_INVALID_ARGUMENT, "List trace inputs must have elements");
+  return type_list(t->graph->store, element);
+}
+
+static const Type *dict_type(TracingState *t, Dict *dict) {
+  static const char *const consistent = "Dictionary inputs to traced functions must have consistent type";
+  const Type *key = NULL, *value = NULL;
+  for (DictEntry *e = dict_next(dict, NULL); e; e = dict_next(dict, e)) {
+    key = common_type(t, key, ivalue_type(e->key, t->graph->store), consistent);
+    value = common_type(t, value, item_type(t, e->value), consistent);
+  }
+  if (!value) trace_fail(t, ERROR_INVALID_ARGUMENT, "Dictionary inputs must have entries");
+  return type_dict(t->graph->store, key, value);
+}
+
+static const Type *tuple_type(TracingState *t, const Tuple *tuple, const Type *(*type_of)(TracingState *, IValue)) {
+  if (tuple->type) return tuple->type;
+  const Type **types = ARENA_ARRAY(t->graph->arena, const Type *, tuple->length + 1);
+  for (uint32_t i = 0; i < tuple->length; i++) types[i] = type_of(t, tuple->values[i]);
+  return type_tuple(t->graph->store, tuple->length, types);
+}
+
+/* In a list or a dict nothing is known of single tensors. */
+static const Type *item_type(TracingState *t, IValue v) {
+  check_stack(t);
+  if (v.tag == TAG_LIST) return list_type(t, v.list);
+  if (v.tag == TAG_DICT) return dict_type(t, v.dict);
+  if (v.tag == TAG_TUPLE) return tuple_type(t, v.tuple, item_type);
+  return ivalue_type(v, t->graph->store);
+}
+
 const Type *trace_input_type(TracingState *t, IValue v) {
   check_stack(t);
   if (v.tag == TAG_TENSOR && tensor_is_defined(v.tensor)) return trace_tensor_type(t, v.tensor);
-  if (v.tag == TAG_LIST || v.tag == TAG_DICT) return ivalue_type(v, t->graph->store);
+  if (v.tag == TAG_LIST || v.tag == TAG_DICT) return item_type(t, v);
   if (v.tag != TAG_TUPLE) refuse_input(t);
-  if (v.tuple->type) return v.tuple->type;
-  const Type **types = ARENA_ARRAY(t->graph->arena, const Type *, v.tuple->length + 1);
-  for (uint32_t i = 0; i < v.tuple->length; i++) types[i] = trace_input_type(t, v.tuple->values[i]);
-  return type_tuple(t->graph->store, v.tuple->length, types);
+  return tuple_type(t, v.tuple, trace_input_type);
 }
 
 static IValue tensor_input(TracingState *t, Exec *exec, IValue v, Value *value) {
@@ -255,6 +305,7 @@ IValue trace_input(TracingState *t, Exec *exec, IValue v, Value *value) {
     status = tuple_new(v.tuple->length, v.tuple->type, &tuple);
     if (status) catch_throw(t->graph->arena->catch_point, status);
     graph_hold(t->graph, ivalue_tuple(tuple));
+    value = as_type(t, value, item_type(t, v));
     Node *node = unpack(t, SYM_prim_TupleUnpack, value, tuple->length);
     for (uint32_t i = 0; i < tuple->length; i++)
       tuple->values[i] = trace_input(t, exec, v.tuple->values[i], node_output(node, i));
@@ -265,6 +316,7 @@ IValue trace_input(TracingState *t, Exec *exec, IValue v, Value *value) {
     status = list_new(v.list->element, v.list->length, &list);
     if (status) catch_throw(t->graph->arena->catch_point, status);
     graph_hold(t->graph, ivalue_list(list));
+    value = as_type(t, value, item_type(t, v));
     Node *node = unpack(t, SYM_prim_ListUnpack, value, v.list->length);
     for (size_t i = 0; i < v.list->length && !status; i++)
       status = list_append(list, trace_input(t, exec, v.list->values[i], node_output(node, (uint32_t)i)));
@@ -276,6 +328,7 @@ IValue trace_input(TracingState *t, Exec *exec, IValue v, Value *value) {
     status = dict_new(v.dict->key_type, v.dict->value_type, &dict);
     if (status) catch_throw(t->graph->arena->catch_point, status);
     graph_hold(t->graph, ivalue_dict(dict));
+    value = as_type(t, value, item_type(t, v));
     for (DictEntry *e = dict_next(v.dict, NULL); e && !status; e = dict_next(v.dict, e))
       status = dict_set(dict, ivalue_retain(e->key), trace_input(t, exec, e->value, entry_of(t, value, e->key)));
     if (status) catch_throw(t->graph->arena->catch_point, status);

@@ -254,6 +254,17 @@ static void expect_refused(wick_status status, wick_status wanted, wick_error *c
   wick_error_free(*error);
 }
 
+static wick_value *list_of(Pool *p, int count, ...) {
+  va_list items;
+  va_start(items, count);
+  const wick_value *values[MOST];
+  wick_value *list;
+  for (int i = 0; i < count; i++) values[i] = va_arg(items, wick_value *);
+  va_end(items);
+  assert_int_equal(wick_value_list(values, (size_t)count, &list, NULL), WICK_OK);
+  return keep(p, list);
+}
+
 static void test_refusals(void **state) {
   (void)state;
   Pool p = {0};
@@ -272,6 +283,11 @@ static void test_refusals(void **state) {
   expect_refused(wick_trace_end(tensor(&p, 1, 2), &module, &error), WICK_RUNTIME, &error, "did not come");
   assert_null(module);
   assert_int_equal(wick_trace_is_on(), 0);
+  wick_value *const empty = list_of(&p, 0), *const mixed = list_of(&p, 2, input, list_of(&p, 2, input, input));
+  expect_refused(wick_trace_begin(NULL, NULL, (const wick_value *const[]){empty}, 1, &out, &error),
+                 WICK_INVALID_ARGUMENT, &error, "must have elements");
+  expect_refused(wick_trace_begin(NULL, NULL, (const wick_value *const[]){mixed}, 1, &out, &error),
+                 WICK_INVALID_ARGUMENT, &error, "consistent element type. Found Tensor and List[Tensor]");
   x = begin(&p, input);
   expect_refused(wick_trace_end(number, &module, &error), WICK_RUNTIME, &error, "can be output");
   x = begin(&p, input);

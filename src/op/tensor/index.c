@@ -334,13 +334,28 @@ done:
   return status;
 }
 
+/* One element over a mask alone is a number that fills it, whatever its dtype. */
+static bool fills_mask(const Tensor *out, const Tensor *values, const List *indices, bool accumulate) {
+  size_t others = 0, masks = 0;
+  for (size_t i = 0; i < indices->length; i++) {
+    IValue index = indices->values[i];
+    if (index.tag != TAG_TENSOR || !tensor_is_defined(index.tensor)) continue;
+    bool is_mask = index.tensor->dtype == DTYPE_BOOL || index.tensor->dtype == DTYPE_UINT8;
+    *(is_mask ? &masks : &others) += 1;
+  }
+  bool fits = dtype_is_complex((DType)out->dtype) || !dtype_is_complex((DType)values->dtype);
+  return !accumulate && values->numel == 1 && masks == 1 && !others && fits;
+}
+
 static Status kernel_index_put(Call *call) {
   const Tensor *self = call_tensor(call, 0), *values = call_tensor(call, 2);
   Tensor *out = call_out(call, 0), *converted = NULL;
   if (out != self) TRY(tensor_copy(out, self, call->exec->threads));
   Indexing x;
   Status status = indexing_init(&x, out, call_list(call, 1));
-  if (status == OK && (values->flags & TENSOR_WRAPPED_NUMBER))
+  bool converts =
+      values->flags & TENSOR_WRAPPED_NUMBER || fills_mask(out, values, call_list(call, 1), call_bool(call, 3));
+  if (status == OK && converts && values->dtype != out->dtype)
     status = tensor_to_dtype(values, (DType)out->dtype, &converted);
   if (status == OK) status = put_values(call, &x, out, converted ? converted : values, call_bool(call, 3));
   tensor_release(converted);

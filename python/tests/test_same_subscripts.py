@@ -1,0 +1,119 @@
+"""Subscripts as PyTorch has them: what is written where, and what traces keep of them."""
+import unittest
+import warnings
+
+from beside import torch
+
+
+def silent(function):
+    """The function, without the warnings that tracing gives."""
+    def run(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            function(self)
+    return run
+
+
+class Written(unittest.TestCase):
+    def test_part_of_one_element_in_place(self):
+        for count in (1, 2, 3):
+            x = torch.arange(float(count))
+            x[-1:] += 1
+            x[:1] *= 2
+            x[None] += 1
+            want = [i + 1.0 for i in range(count)]
+            want[-1] += 1 if count > 1 else 2
+            self.assertEqual(x.tolist(), want)
+
+    def test_batch_of_one(self):
+        for sizes in ((1, 2, 3), (2, 1, 3), (1, 1, 3), (3, 1), (1, 1)):
+            x = torch.zeros(sizes)
+            x[:, 0] += 1.5
+            x[..., 0] -= 0.5
+            self.assertEqual(x[0, 0].reshape(-1)[0].item(), 1)
+            y = x.clone()
+            x[:, 0:1] = x[:, 0:1]
+            x[:] = x[:]
+            self.assertTrue(torch.equal(x, y))
+
+    def test_leading_ones_of_the_value(self):
+        x = torch.zeros(2, 3)
+        x[0] = torch.ones(1, 1, 3)
+        x[1] = torch.full((1,), 2.0)
+        self.assertEqual(x.tolist(), [[1, 1, 1], [2, 2, 2]])
+        with self.assertRaises(RuntimeError):
+            x[0] = torch.ones(2, 1, 3)
+
+    def test_mask_and_value_of_another_dtype(self):
+        x = torch.zeros(3)
+        x[torch.tensor([True, False, True])] = torch.tensor(2, dtype=torch.int64)
+        self.assertEqual(x.tolist(), [2, 0, 2])
+        x[torch.tensor([True, False, True])] = torch.tensor([3.0], dtype=torch.float64)
+        self.assertEqual(x.tolist(), [3, 0, 3])
+
+    def test_overlapping_parts(self):
+        x = torch.arange(4.0)
+        with self.assertRaisesRegex(RuntimeError, "memory location"):
+            x[1:] = x[:-1]
+        y = torch.zeros(1, 3).expand(1, 3)
+        y[0] += 1
+        self.assertEqual(y.tolist(), [[1, 1, 1]])
+
+
+class Traced(unittest.TestCase):
+    def follows(self, function, example, *others):
+        traced = torch.jit.trace(function, example)
+        for inputs in (example,) + others:
+            self.assertTrue(torch.equal(traced(*inputs), function(*inputs)), (traced.graph, inputs))
+
+    @silent
+    def test_tensors_without_dimensions(self):
+        x = torch.arange(10.0).reshape(2, 5)
+        one, two = torch.tensor(1), torch.tensor(0)
+        self.follows(lambda x, n: x[n], (x, one), (x, two))
+        self.follows(lambda x, n: x[:, n], (x, one), (x, two))
+        self.follows(lambda x, n: x[n, n - 1], (x, one), (x, two))
+        self.follows(lambda x, n: x[..., n, None], (x, one), (x, two))
+        self.follows(lambda x, n: x[n:, n], (x, one), (x, two))
+        self.follows(lambda x, n: x[n], (x, one.to(torch.int32)), (x, two.to(torch.int32)))
+        self.follows(lambda x: x[x.argmax() // 5], (x,), (-x,))
+
+    @silent
+    def test_written_through_tensors(self):
+        def write(x, n):
+            x = x.clone()
+            x[n] = 9.0
+            x[0, n] = torch.tensor(8.0)
+            return x
+        x = torch.arange(10.0).reshape(2, 5)
+        self.follows(write, (x, torch.tensor(1)), (x, torch.tensor(0)))
+
+    @silent
+    def test_arithmetic_on_sizes(self):
+        def last(x):
+            return x[:, 0:, x.size(2) - 5] + x[:, :, x.shape[1] - 3]
+        self.follows(last, (torch.arange(36.0).reshape(2, 3, 6),), (torch.arange(48.0).reshape(2, 3, 8),))
+
+    def test_index_out_of_range(self):
+        with self.assertRaises(IndexError):
+            torch.jit.trace(lambda x, n: x[n], (torch.ones(2), torch.tensor(5)))
+
+
+class Containers(unittest.TestCase):
+    def test_lists_of_different_things(self):
+        x = torch.ones(2)
+        for given in ([x, (x, x)], [x, [x, x]], [x, 3], {"a": x, "b": (x, x)}, {"a": x, 3: x}, [(x, x), (x,)]):
+            with self.assertRaisesRegex(RuntimeError, "must have consistent"):
+                torch.jit.trace(lambda given: x, (given,))
+        for given in ([], [[], [x]], {"a": x, "b": []}):
+            with self.assertRaisesRegex(RuntimeError, "List trace inputs must have elements"):
+                torch.jit.trace(lambda given: x, (given,))
+
+    def test_tuple_of_different_things(self):
+        x = torch.ones(2)
+        traced = torch.jit.trace(lambda given: given[0] + given[1][1], ((x, [x, x * 2]),))
+        self.assertEqual(traced((x, [x, x * 4])).tolist(), [5, 5])
+
+
+if __name__ == "__main__":
+    unittest.main()
