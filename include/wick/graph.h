@@ -52,14 +52,17 @@ WICK_API wick_status wick_graph_print_places(const wick_graph *graph, char **out
 WICK_API wick_status wick_graph_print_kernels(const wick_graph *graph, char **out_text, wick_error **error);
 /* Fails when the graph is broken: order and scope; operators whose schemas do not fit; control flow, constants and
  * containers whose inputs, outputs, attributes and types do not belong together. Of kinds that are no operators nothing
- * is asked. Runs before wick's passes and the first run, and after every pass from outside. */
+ * is asked. Operators that only passes make (wick::linears, prim::VarConcat) may stand in a graph, wherever it is from,
+ * and fit as others do: what their schemas leave open has types, too. Runs before wick's passes and the first run, and
+ * after every pass from outside. */
 WICK_API wick_status wick_graph_check(const wick_graph *graph, wick_error **error);
 /* One of wick's passes, or one from outside, by name ("dead_code_elimination"; wick_pass_name lists them). */
 WICK_API wick_status wick_graph_run_pass(wick_graph *graph, const char *pass, wick_error **error);
 WICK_API wick_block *wick_graph_block(const wick_graph *graph);
 /* Runs the graph as it is. arguments: one for each input, of its type. `results` gets one value for each output, to be
  * released. Inside a kernel `call` is the call it serves: settings, gradients and budgets are that call's; else NULL.
- * The first run compiles: the graph must not be changed after it. Then any thread may run it. */
+ * The first run compiles: the graph must not be changed after it. Then any thread may run it. WICK_UNSUPPORTED: it is a
+ * copy of a plan's, with guards or profiles, which only run there. */
 WICK_API wick_status wick_graph_run(wick_graph *graph, wick_call *WICK_NULLABLE call,
                                     const wick_value *const *arguments, size_t count, wick_value **results,
                                     size_t result_count, wick_error **error);
@@ -126,7 +129,8 @@ WICK_API wick_status wick_node_new(wick_block *block, wick_node *WICK_NULLABLE b
                                    wick_node **out, wick_error **error);
 /* A call of the operator `name` ("aten::sum"), as a program's: the overload is chosen by the inputs, the last
  * `named_count` of them named by `names`; what is left out gets its default, what TorchScript converts is converted.
- * *out: its result, several packed in a tuple. WICK_COMPILE tells of every overload why it does not fit. */
+ * *out: its result, several packed in a tuple. WICK_COMPILE tells of every overload why it does not fit; operators that
+ * only passes make are refused (wick_node_new makes nodes of any kind). */
 WICK_API wick_status wick_node_insert(wick_block *block, wick_node *WICK_NULLABLE before, const char *name,
                                       wick_ir_value *const *inputs, size_t count, const char *const *names,
                                       size_t named_count, wick_ir_value **out, wick_error **error);

@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "api/ir_handles.h"
+#include "ir/node_kind.h"
 #include "pass/pass.h"
 #include "pass/rewrite/subgraph_rewrite.h"
 #include "pass/rewrite/user_passes.h"
@@ -156,10 +157,22 @@ wick_block *wick_graph_block(const wick_graph *graph) {
 
 /* ---- running ---- */
 
+/* Guards go on in other Code and profiles write beside it, both of the plan they were made for. */
+static Status check_runs_alone(const Block *block) {
+  BLOCK_EACH(node, block) {
+    if (node_kind(node->kind)->effect == EFFECT_GUARDS || node->kind == SYM_prim_profile)
+      return status_new(ERROR_UNSUPPORTED, STR_FMT " only runs in the plan that it was made for",
+                        STR_ARG(symbol_name(node->kind)));
+    for (uint32_t i = 0; i < node->block_count; i++) TRY(check_runs_alone(node->blocks[i]));
+  }
+  return OK;
+}
+
 static Status graph_code(wick_graph *graph, const Code **out) {
   Code *code = atomic_load(&graph->code), *there = NULL;
   if (!code) {
     TRY(graph_check(graph->graph));
+    TRY(check_runs_alone(graph->graph->block));
     TRY(code_compile(graph->graph, STR("graph"), &code));
     if (!atomic_compare_exchange_strong(&graph->code, &there, code)) {
       code_free(code);

@@ -60,5 +60,6 @@ wick_status wick_op_call_with(wick_runtime *runtime, const char *name, const cha
 }
 
 int wick_op_exists(const char *name) {
-  return name && operator_find(str_from(name)) != NULL;
+  const Operator *op = name ? operator_find(str_from(name)) : NULL;
+  return op && !operator_is_of_plans(op);
 }

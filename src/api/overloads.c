@@ -10,9 +10,9 @@ enum { MAX_PARAMETERS = 64 };
 static const Operator *operator_of(const wick_overload *overload) {
   return (const Operator *)overload;
 }
-/* Operators that a factory makes need a node of a graph: nobody calls them from outside. */
+/* Operators that a factory makes need a node of a graph, those of plans a pass: nobody calls them from outside. */
 static const wick_overload *first_callable(const Operator *op, bool over_all) {
-  while (op && op->row->factory) op = over_all ? operator_next(op) : op->next;
+  while (op && (op->row->factory || operator_is_of_plans(op))) op = over_all ? operator_next(op) : op->next;
   return (const wick_overload *)op;
 }
 

@@ -201,8 +201,8 @@ Status formula_of(const Operator *functional, Formula **out) {
 }
 
 Status formula_of_graphs(const Operator *functional, Formula **out) {
-  if (!functional->row->graph_grad) return formula_of(functional, out);
-  return find_formula(functional, functional->row->graph_grad, &graph_formulas, out);
+  const char *simpler = row_extras(functional->row)->graph_grad;
+  return simpler ? find_formula(functional, simpler, &graph_formulas, out) : formula_of(functional, out);
 }
 
 FormulaNames formula_names(const Formula *f, uint32_t statements) {

@@ -7,6 +7,7 @@
 
 #include "call/call_internal.h"
 
+#include "call/open_inputs.h"
 #include "call/pointwise.h"
 #include "call/row_dtypes.h"
 
@@ -264,6 +265,25 @@ done:
 
 /* ---- the ways in ---- */
 
+static Status run_kind(Call *call, const CallPlan *plan, uint32_t flags, const Device *place) {
+  bool is_lazy = flags & (TENSOR_CONJ | TENSOR_NEG);
+  bool takes_lazy = call->op->flags & (OP_ACCEPT_CONJ | OP_COMPOSITE) || call->op->row->body;
+  return is_lazy && !takes_lazy ? run_resolved(call, plan, place) : run_variant(call, plan, place);
+}
+
+/* For a kernel an undefined tensor is None where None may stand. */
+static __attribute__((noinline)) Status run_without_undefined(Call *call, const CallPlan *plan, uint32_t flags,
+                                                              const Device *place) {
+  IValue inputs[CALL_MAX_INPUTS];
+  Call inner = *call;
+  memcpy(inputs, call->inputs, call->input_count * sizeof *inputs);
+  for (uint32_t i = 0; i < call->input_count; i++)
+    if (plan->optional >> i & 1 && inputs[i].tag == TAG_TENSOR && !tensor_is_defined(inputs[i].tensor))
+      inputs[i] = IVALUE_NONE;
+  inner.inputs = inputs;
+  return run_kind(&inner, plan, flags, place);
+}
+
 Status operator_run(Call *call) {
   const CallPlan *plan;
   TRY(call_plan(call->op, &plan));
@@ -276,11 +296,9 @@ Status operator_run(Call *call) {
     status = call_choose(call, plan, flags, &device);
     if (device.type != DEVICE_CPU) place = &device;
   }
-  if (!status && (flags & (TENSOR_CONJ | TENSOR_NEG)) && !(call->op->flags & (OP_ACCEPT_CONJ | OP_COMPOSITE)) &&
-      !call->op->row->body)
-    status = run_resolved(call, plan, place);
-  else if (!status)
-    status = run_variant(call, plan, place);
+  bool drops = flags & TENSOR_UNDEFINED && plan->optional && !(call->op->flags & OP_ACCEPT_UNDEFINED) &&
+               call->input_count <= CALL_MAX_INPUTS;
+  if (!status) status = drops ? run_without_undefined(call, plan, flags, place) : run_kind(call, plan, flags, place);
   call->form = given;
   if (status != OK) call_clear_outputs(call);
   return status;
@@ -314,6 +332,7 @@ static Status call_recorded(Call *call, const CallPlan *plan, uint32_t flags) {
 static __attribute__((noinline)) Status call_long(Call *call, const CallPlan *plan, uint32_t flags) {
   Exec *exec = call->exec;
   Recorder *recorder = exec->recorder;
+  if (plan->asks && plan->schema->open) TRY(call_check_open(call, plan));
   if (flags & INPUT_MAY_CHANGE) return call_run_held(call, plan);
   if (!recorder) {
     TRY(call_recorded(call, plan, flags));
@@ -368,9 +387,10 @@ static inline Status run_direct(Call *call) {
 }
 #endif
 
-/* dtypes and devices among the arguments are looked at before anything runs. */
+/* dtypes and devices among the arguments, and what the schema does not type, are looked at before anything runs. */
 static __attribute__((noinline)) Status call_with_settings(Call *call, const CallPlan *plan, uint32_t flags) {
   bool elsewhere;
+  if (plan->schema->open) TRY(call_check_open(call, plan));
   TRY(call_check_settings(call, plan, &elsewhere));
   return elsewhere ? call_long(call, plan, flags) : run_direct(call);
 }
@@ -386,7 +406,7 @@ static inline Status enter(Exec *exec, const Operator *op, Call *call) {
           plan->direct && !exec->recorder && !exec->attended &&
               !(flags & (INPUT_MAY_CHANGE | TENSOR_UNUSUAL | TENSOR_UNDEFINED | TENSOR_RECORDS | TENSOR_VIEW)),
           1)) {
-    status = plan->dtypes | plan->devices ? call_with_settings(call, plan, flags) : run_direct(call);
+    status = plan->asks ? call_with_settings(call, plan, flags) : run_direct(call);
   } else {
     status = call_long(call, plan, flags);
   }

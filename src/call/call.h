@@ -11,6 +11,7 @@
  * for the registry and operator_call:
  *   call/row_index.h      rows by the names of the operators they give
  *   call/derive.h         in-place and .out forms, made from a row
+ *   call/open_inputs.h    values at what a schema leaves open
  *   call/call_plan.h      what operator_call asks of a schema, found once
  *   call/row_dtypes.h     the dtypes a row takes
  *   call/kind_form.h      forms of operators for quantized and sparse tensors

@@ -33,6 +33,8 @@ static inline uint32_t call_input_flags(const Call *call, const CallPlan *plan) 
 
 /* Checks dtypes among the arguments; whether a device other than CPU and meta is. */
 Status call_check_settings(const Call *call, const CallPlan *plan, bool *out_elsewhere) MUST_CHECK;
+/* "Expected a proper Tensor but got None (or an undefined Tensor in C++) for argument #1 'other'" */
+Status call_undefined(uint32_t i, Str name) MUST_CHECK;
 /* Where a tensor is unusual or an argument a setting: sets call->form to what runs in place of the row's kernel;
  * *out_device is where results go, the CPU stands for wherever the row puts them. */
 Status call_choose(Call *call, const CallPlan *plan, uint32_t flags, Device *out_device) MUST_CHECK;

@@ -16,6 +16,13 @@ static bool is_tensor_list(const Type *type) {
   return element->kind == TYPE_TENSOR;
 }
 
+/* A Tensor, or some of them: none may be undefined. */
+static bool needs_tensors(const Type *type) {
+  if (type->kind == TYPE_OPTIONAL && type->elements[0]->kind == TYPE_LIST) type = type->elements[0];
+  if (type->kind == TYPE_LIST) type = type->elements[0];
+  return type->kind == TYPE_TENSOR;
+}
+
 static bool is_device(const Type *type) {
   return type->kind == TYPE_DEVICE || (type->kind == TYPE_OPTIONAL && type->elements[0]->kind == TYPE_DEVICE);
 }
@@ -38,7 +45,8 @@ Status call_plan_make(const Operator *op, const CallPlan **out) {
   for (uint32_t i = 0; i < schema->argument_count && i < CALL_MAX_INPUTS; i++) {
     const Argument *a = &schema->arguments[i];
     uint64_t bit = (uint64_t)1 << i;
-    if (a->type->kind == TYPE_TENSOR) plan->required |= bit;
+    if (needs_tensors(a->type)) plan->required |= bit;
+    if (a->type->kind == TYPE_OPTIONAL && a->type->elements[0]->kind == TYPE_TENSOR) plan->optional |= bit;
     if (is_tensor_list(a->type)) plan->lists |= bit;
     if (is_list(a->type) && (!a->alias || (a->alias->contained_write && !a->alias->is_write))) plan->held |= bit;
     if (is_dtype(a)) plan->dtypes |= bit;
@@ -80,6 +88,7 @@ Status call_plan_make(const Operator *op, const CallPlan **out) {
   }
   bool composite = (op->flags & OP_COMPOSITE) || op->row->body || op->row->factory;
   plan->records = !(op->flags & OP_NOT_DIFFERENTIABLE) && (!composite || op->row->grad);
+  plan->asks = plan->dtypes || plan->devices || schema->open;
   plan->direct = op->variant == VARIANT_FUNCTIONAL && plan->writes == 0 && !plan->is_view;
   CallPlan *expected = NULL;
   if (!atomic_compare_exchange_strong(&((Operator *)op)->plan, &expected, plan)) {

@@ -7,7 +7,8 @@ enum { CALL_MAX_INPUTS = 64, OUTPUT_TENSOR = 0, OUTPUT_LIST, OUTPUT_OTHER };
 
 typedef struct CallPlan {
   const FunctionSchema *schema;
-  uint64_t required;   /* Tensor parameters that are not optional */
+  uint64_t required;   /* Tensor parameters, and lists of them, that are not optional */
+  uint64_t optional;   /* Tensor parameters that are */
   uint64_t lists;      /* lists of tensors */
   uint64_t writes;     /* `(a!)` */
   uint64_t held;       /* lists that a kernel reads as they are: call_held.c */
@@ -15,6 +16,7 @@ typedef struct CallPlan {
   uint64_t devices;    /* where the results are to be */
   uint32_t taken;      /* row_dtypes_taken */
   uint8_t output_kind; /* OUTPUT_*: of the first return */
+  bool asks;           /* there are dtypes, devices or open types: to be checked before anything runs */
   bool direct;         /* a functional operator that writes nothing and views nothing: operator_call's short way */
   bool is_view;        /* a result may share memory with an input that is not written */
   bool records;        /* autograd records this operator, rather than what its kernel or body calls */

@@ -14,6 +14,22 @@ uint32_t call_list_flags(const List *list) {
   return flags;
 }
 
+Status call_undefined(uint32_t i, Str name) {
+  return status_new(ERROR_RUNTIME,
+                    "Expected a proper Tensor but got None (or an undefined Tensor in C++) for argument #%u '" STR_FMT
+                    "'",
+                    i, STR_ARG(name));
+}
+
+static bool is_undefined(IValue v) {
+  return v.tag == TAG_TENSOR && !tensor_is_defined(v.tensor);
+}
+static bool holds_undefined(IValue v) {
+  for (size_t i = 0; v.tag == TAG_LIST && v.list->kind == LIST_VALUES && i < v.list->length; i++)
+    if (is_undefined(v.list->values[i])) return true;
+  return is_undefined(v);
+}
+
 static Status check_accepted(const Call *call, const CallPlan *plan, uint32_t flags) {
   const Operator *op = call->op;
   uint32_t accept = op->flags;
@@ -30,11 +46,8 @@ static Status check_accepted(const Call *call, const CallPlan *plan, uint32_t fl
   if (what) return status_new(ERROR_UNSUPPORTED, STR_FMT ": %s not supported", STR_ARG(op->name), what);
   if (!(flags & TENSOR_UNDEFINED) || (accept & OP_ACCEPT_UNDEFINED)) return OK;
   for (uint32_t i = 0; i < call->input_count && i < CALL_MAX_INPUTS; i++)
-    if ((plan->required >> i & 1) && call->inputs[i].tag == TAG_TENSOR && !tensor_is_defined(call->inputs[i].tensor))
-      return status_new(
-          ERROR_RUNTIME,
-          "Expected a proper Tensor but got None (or an undefined Tensor in C++) for argument #%u '" STR_FMT "'", i,
-          STR_ARG(plan->schema->arguments[i].name));
+    if ((plan->required >> i & 1) && holds_undefined(call->inputs[i]))
+      return call_undefined(i, plan->schema->arguments[i].name);
   return OK;
 }
 

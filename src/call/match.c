@@ -1,5 +1,6 @@
 /* Chooses an overload for values and converts them to its parameters. */
 #include "call/match.h"
+#include "call/open_inputs.h"
 
 #include <assert.h>
 
@@ -138,6 +139,7 @@ static Status match_all(Matcher *m, uint32_t capacity, IValue *out, uint32_t *ou
     *out_fits = *out_count < capacity;
     if (*out_fits) out[(*out_count)++] = ivalue_retain(positional_value(m->call, i));
   }
+  if (*out_fits && schema->open) *out_fits = schema_fits_open(schema, *out_count, out, m->why);
   return OK;
 }
 
@@ -248,6 +250,7 @@ Status operator_match_values(Str qualified_name, const char *overload_or_null, c
   out->input_count = 0;
   TRY(operators_prepare());
   const Operator *first = operator_find(qualified_name);
+  if (first) TRY(operator_check_name(first));
   bool any = false;
   for (const Operator *op = first; op; op = op->next) any |= is_candidate(op, overload_or_null);
   if (!any) return report_unknown(qualified_name);

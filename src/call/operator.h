@@ -40,7 +40,8 @@ enum OpFlags {
   OP_CONJUGATE = 1u << 24,       /* of real tensors it gives its first argument */
   OP_ELEMENT = 1u << 25,         /* the number that a tensor of one element holds */
   OP_WRITES_EXPANDED = 1u << 26, /* `name_` writes what it changes to a self that shows an element several times too */
-  OP_WRITES_NO_DATA = 1u << 28   /* what it writes of a tensor is what gradients know of it, no elements */
+  OP_WRITES_NO_DATA = 1u << 28,  /* what it writes of a tensor is what gradients know of it, no elements */
+  OP_OF_PLANS = 1u << 29         /* made by passes: nobody else can name it, operator_check_name */
 };
 
 /* Computes the look of every tensor output from the arguments (sizes and dtypes only, never data): specs[i] is the i-th
@@ -77,6 +78,24 @@ typedef struct OpShortcut {
 
 enum { CONV_ANY_DIMS = 4 }; /* OpRow.conv_dims: those of the weight */
 
+/* Columns of a row that few have. */
+typedef struct RowExtras {
+  /* Archives before version `since` meant something else by the name (in one overload's row, for all of tensors), or
+   * had fewer arguments. "0_3": what they meant is the function NAME_0_3 of prelude/upgraders.py; NULL: what it means
+   * by default today. */
+  const char *upgrader;
+  /* "Tensor... int": what stands at `Any` and after `...`, as the kernel takes it (schema/open_types.h). Every row with
+   * one of them has it. */
+  const char *open;
+  const char *blocked; /* the overload, of its own and those derived, that programs can't name, as in PyTorch */
+  const QuantizedForm *quantizes;
+  const char *graph_grad; /* the gradient of graphs, where it is a simpler one: the same values, laid out otherwise */
+} RowExtras;
+#define OPEN(types)              \
+  .extras = &(const RowExtras) { \
+    .open = types                \
+  }
+
 /* A row. Text fields are C literals. Exactly one of kernel, lower, body and factory says how it runs (with lower the
  * tile interpreter does, shape defaults to shape_pointwise). There are thousands: small members stand together, at the
  * end. */
@@ -93,8 +112,7 @@ typedef struct OpRow {
   ShapeFunction *shape; /* NULL: the kernel sets its outputs itself (call_set) */
   const char *lower;    /* formula over the argument names, tile/formula.h */
   const char *grad; /* "self: grad * cos(self); other: ..." TorchScript text; NULL: none known; see docs/autograd.md */
-  const char *graph_grad; /* that of graphs, where it is a simpler one: the same values, laid out otherwise */
-  const char *body;       /* TorchScript statements: the body of the function; the parameter names are the schema's */
+  const char *body; /* TorchScript statements: the body of the function; the parameter names are the schema's */
   struct OpFactory *factory;
   /* Where PyTorch's names do not follow the rule (see call/derive.h): the overload of the in-place form; that of the
    * out form, and behind ": " its arguments, separated by blanks. A row with `out` has an out form without OP_OUT too. */
@@ -109,19 +127,18 @@ typedef struct OpRow {
    * stands among the kinds, the one that tensors and `promote` promote to. NULL: any that the kernel or formula does. */
   const char *dtypes;
   const char *promote; /* Scalar parameters that take part in type promotion, separated by blanks; NULL: "self other" */
-  /* Archives before version `since` meant something else by the name (in one overload's row, for all of tensors), or
-   * had fewer arguments. "0_3": what they meant is the function NAME_0_3 of prelude/upgraders.py; NULL: what it means
-   * by default today. */
-  const char *upgrader;
-  const char *blocked; /* the overload, of its own and those derived, that programs can't name, as in PyTorch */
-  const QuantizedForm *quantizes;
-  float clamp[2]; /* where the first is the lesser: it only limits elements to them */
+  const RowExtras *extras; /* columns that few rows have: row_extras */
+  float clamp[2];          /* where the first is the lesser: it only limits elements to them */
   uint32_t flags;
   uint8_t cast; /* OpCast */
   uint8_t line; /* LineFunction (tile/line.h) that it is along the last dimension; 0: none */
   uint8_t since;
   uint8_t conv_dims; /* a convolution over so many dimensions, or CONV_ANY_DIMS, of (input, weight, bias, ...) */
 } OpRow;
+extern const RowExtras row_without_extras;
+static inline const RowExtras *row_extras(const OpRow *row) {
+  return row->extras ? row->extras : &row_without_extras;
+}
 /* node -> operation with state (vararg primitives, user compilers); Node is ir's. */
 typedef struct OpFactory {
   Status (*make)(const struct Node *node, Kernel **out_kernel, void **out_state, void (**out_free)(void *state));
@@ -183,6 +200,12 @@ size_t operator_similar(Str qualified_name, Str *out, size_t max);
 /* Adds rows (kept by reference) to the open registry; thread-safe. Refuses a schema that is there already or differs
  * from one only in its returns. */
 Status operator_register(const OpTable *table, void *library) MUST_CHECK;
+/* ERROR_UNSUPPORTED where only passes make the operator: asked wherever a name from outside becomes one (a program, an
+ * archive, a caller). Graphs hold such nodes, and lint asks of their types what it asks of any. */
+Status operator_check_name(const Operator *op) MUST_CHECK;
+static inline bool operator_is_of_plans(const Operator *op) {
+  return op->flags & OP_OF_PLANS;
+}
 /* For tests (nothing unloads libraries yet): hides a library's operators from look-ups. Programs compiled with them
  * go on working, so the rows, and the library that holds them, must stay in memory. */
 void operator_retire(void *library);

@@ -11,6 +11,7 @@
 #include "call/operator_library.h"
 #include "call/row_dtypes.h"
 #include "call/row_index.h"
+#include "schema/open_types.h"
 
 enum { BUILT_IN = 2 /* op_tables, graph_op_tables */ };
 
@@ -42,10 +43,14 @@ static struct {
 
 /* ---- schemas ---- */
 
-static void parse_into(Str line, FunctionSchema **out) {
+static void parse_into(Str line, const OpRow *row, FunctionSchema **out) {
   assert(lock_is_held());
+  TypeStore *store = type_store_process();
   const char *kept = arena_strndup(&schemas.arena, line.data, line.length);
-  *out = schema_parse(&schemas.arena, type_store_process(), (Str){kept, line.length});
+  FunctionSchema *schema = schema_parse(&schemas.arena, store, (Str){kept, line.length});
+  const char *open = row_extras(row)->open;
+  if (open) schema->open = open_types_parse(&schemas.arena, store, schema, str_from(open));
+  *out = schema;
 }
 
 static void lock_for_readers(void) {
@@ -62,11 +67,11 @@ static void unlock(void) {
 }
 
 /* Parses under the lock of the arena, which then holds the schema and its text. */
-static Status parse_locked(Str line, FunctionSchema **out) {
+static Status parse_locked(Str line, const OpRow *row, FunctionSchema **out) {
   Catch here;
   lock_take(&schemas.lock);
   schemas.arena.catch_point = &here;
-  if (catch_enter(&here)) parse_into(line, out);
+  if (catch_enter(&here)) parse_into(line, row, out);
   schemas.arena.catch_point = NULL;
   lock_drop(&schemas.lock);
   return here.status;
@@ -82,12 +87,18 @@ static Status parse_schema(const OpRow *row, OpVariant variant, FunctionSchema *
   else if (line.failed)
     status = status_out_of_memory();
   else
-    status = parse_locked(strbuf_view(&line), out);
+    status = parse_locked(strbuf_view(&line), row, out);
   strbuf_dispose(&line);
   return status;
 }
 
 static FunctionSchema unreadable;
+const RowExtras row_without_extras;
+
+Status operator_check_name(const Operator *op) {
+  if (!operator_is_of_plans(op)) return OK;
+  return status_new(ERROR_UNSUPPORTED, STR_FMT ": only passes make it, nothing else can name it", STR_ARG(op->name));
+}
 
 Status operator_schema_status(const FunctionSchema *schema) {
   return schema == &unreadable ? status_out_of_memory() : OK;
@@ -104,7 +115,8 @@ const FunctionSchema *operator_schema(const Operator *op) {
     status_free(status);
     return &unreadable;
   }
-  schema->is_blocked = op->row->blocked && str_is(op->overload_name, op->row->blocked);
+  const char *blocked = row_extras(op->row)->blocked;
+  schema->is_blocked = blocked && str_is(op->overload_name, blocked);
   FunctionSchema *expected = NULL;
   if (!atomic_compare_exchange_strong(&((Operator *)op)->schema, &expected, schema)) schema = expected;
   return schema;
@@ -395,7 +407,7 @@ size_t operator_similar(Str qualified_name, Str *out, size_t max) {
     Str name = op->name;
     size_t longer =
         name.length > qualified_name.length ? name.length - qualified_name.length : qualified_name.length - name.length;
-    if (longer > limit || head_of(name, name_bucket(name)) != op) continue;
+    if (longer > limit || operator_is_of_plans(op) || head_of(name, name_bucket(name)) != op) continue;
     size_t distance = str_distance(qualified_name, name, limit);
     if (distance > limit || distance == 0) continue;
     size_t at = count;

@@ -99,6 +99,7 @@ static const Tree *definition_named(PreludeModule *module, Compilation *c, Str n
   Source *source;
   Status status = source_new((Str){found->text, found->length}, file->name, found->line, &source);
   if (status) catch_throw(&c->catch_point, status);
+  source->is_own = true;
   unit_hold_source(c->unit, source);
   tree = parse_file(&c->scratch, source, PARSE_PYTHON)->children[0];
   map_put(&module->parsed, str_from(found->name), (void *)tree);

@@ -321,7 +321,8 @@ static const char *suggest_global(Compilation *c, Str space, const char *prefix,
   for (size_t i = 0; i < COUNT(renamed); i++)
     if (parent_is(renamed[i].name, space)) suggestion_offer(&s, str_from(renamed[i].name + space.length + 1));
   for (const Operator *op = operator_next(NULL); op; op = operator_next(op))
-    if (str_starts_with(op->name, prefix)) suggestion_offer(&s, str_slice(op->name, strlen(prefix), op->name.length));
+    if (str_starts_with(op->name, prefix) && !operator_is_of_plans(op))
+      suggestion_offer(&s, str_slice(op->name, strlen(prefix), op->name.length));
   return suggestion_text(&s, c);
 }
 

@@ -40,7 +40,7 @@ static void offer_class(Suggestion *s, const ClassType *c) {
 
 static void offer_operators(Suggestion *s, Emitter *e, Value *value) {
   for (const Operator *op = operator_next(NULL); op; op = operator_next(op)) {
-    if (!str_starts_with(op->name, "aten::")) continue;
+    if (!str_starts_with(op->name, "aten::") || operator_is_of_plans(op)) continue;
     Str name = str_slice(op->name, strlen("aten::"), op->name.length);
     if (str_distance(s->wanted, name, s->limit) > s->limit) continue;
     if (sugared_takes_receiver(e, operator_schema(op), value)) suggestion_offer(s, name);

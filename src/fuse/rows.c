@@ -46,6 +46,7 @@ static Status kernel_chunk_sizes(Call *call) {
   int64_t dim;
   TRY(dim_wrap(state->dim, (int64_t)sizes->length, &dim));
   if (!sizes->length) return status_new(ERROR_RUNTIME, "chunk expects at least a 1-dimensional tensor");
+  if (state->chunks < 1) return status_new(ERROR_RUNTIME, "chunk expects `chunks` to be greater than 0");
   int64_t size = sizes->ints[dim], each = size / state->chunks + (size % state->chunks != 0);
   for (uint32_t i = 0; i < 2; i++) {
     List *result;
@@ -78,13 +79,16 @@ FACTORY(fused_concat)
 
 static const OpRow rows[] = {
     {.schema = "prim::ConstantChunk(...) -> ...",
+     OPEN("Tensor -> Tensor..."),
      .factory = &factory_constant_chunk,
-     .flags = OP_COMPOSITE | OP_ACCEPT_ANY},
+     .flags = OP_COMPOSITE | OP_ACCEPT_ANY | OP_OF_PLANS},
     {.schema = "prim::ChunkSizes(...) -> ...",
+     OPEN("int[] -> int[] int[]"),
      .factory = &factory_chunk_sizes,
-     .flags = OP_METADATA_ONLY | OP_ACCEPT_ANY},
+     .flags = OP_METADATA_ONLY | OP_ACCEPT_ANY | OP_OF_PLANS},
     {.schema = "prim::FusedConcat(...) -> ...",
+     OPEN("Tensor... -> Tensor"),
      .factory = &factory_fused_concat,
-     .flags = OP_COMPOSITE | OP_ACCEPT_ANY},
+     .flags = OP_COMPOSITE | OP_ACCEPT_ANY | OP_OF_PLANS},
 };
 OP_TABLE(op_table_fuse, rows);

@@ -5,6 +5,8 @@
 #include "call/operator_library.h"
 #include "ir/ir_internal.h"
 #include "schema/bind.h"
+#include "schema/open_types.h"
+#include "ir/node_form.h"
 
 /* ---- inserting without a source range: what the program does not spell out has none ---- */
 
@@ -259,6 +261,27 @@ static Value *bound_value(Matcher *m, const CallArguments *call, const Argument 
   }
 }
 
+/* What stands at `Any` and after `...` is of the types that the operator's row says. */
+static bool fit_open_types(Matcher *m, Value *const *inputs, uint32_t count) {
+  if (!m->schema->open) return true;
+  if (!schema_takes_count(m->schema, count)) {
+    if (m->why) strbuf_printf(m->why, "It does not take %u arguments.\n", count);
+    return false;
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    const Type *type = schema_input_type(m->schema, i, count);
+    if (!schema_input_is_open(m->schema, i) || open_type_takes(type, inputs[i]->type)) continue;
+    if (!m->why) return false;
+    strbuf_puts(m->why, "Expected a value of type '");
+    type_print_annotation(type, m->why);
+    strbuf_printf(m->why, "' for argument %u but instead found type '", i);
+    type_print_annotation(inputs[i]->type, m->why);
+    argument_end_mismatch(m->why);
+    return false;
+  }
+  return true;
+}
+
 static bool match_all(Matcher *m, const CallArguments *call, Value **inputs, uint32_t *out_count) {
   const FunctionSchema *schema = m->schema;
   ArgumentBinder binder = {.schema = schema,
@@ -287,7 +310,7 @@ static bool match_all(Matcher *m, const CallArguments *call, Value **inputs, uin
   for (uint32_t i = binder.used_positional; i < call->count; i++) /* of a vararg schema */
     inputs[input_count++] = named_value(m->graph, &call->positional[i]);
   *out_count = input_count;
-  return true;
+  return fit_open_types(m, inputs, input_count);
 }
 
 bool schema_try_match(Graph *graph, const FunctionSchema *schema, SourceRange range, const CallArguments *call,
@@ -434,10 +457,35 @@ static Value *inline_builtin(Graph *graph, Exec *exec, const Operator *op, Sourc
   return pack_outputs(graph, m, count, values);
 }
 
+/* Only wick's own text names what passes make. */
+static void check_name(Graph *graph, const Operator *op, SourceRange range) {
+  if (range.source && range.source->is_own) return;
+  Status status = operator_check_name(op);
+  if (!status) return;
+  const char *text = arena_printf(graph->arena, "%s", status->message);
+  status_free(status);
+  graph_fail(graph, ERROR_COMPILE, range, "%s", text);
+}
+
+Node *operator_insert_node(Graph *graph, const Operator *op, Symbol kind, SourceRange range, const MatchedSchema *m) {
+  const char *misfit;
+  Node *node = graph_create(graph, kind, m->input_count, m->inputs, 0);
+  node->range = range;
+  for (uint32_t i = 0; i < m->return_count; i++) node_add_output(node, m->return_types[i]);
+  node->op = op;
+  graph_insert_node(graph, node);
+  if (!node_kind(kind)->has_form) return node; /* it fits the schema */
+  Status status = node_check_form(node, &misfit);
+  if (status) catch_throw(graph->arena->catch_point, status);
+  if (misfit) graph_fail(graph, ERROR_COMPILE, range, STR_FMT ": %s", STR_ARG(op->name), misfit);
+  return node;
+}
+
 Value *operator_emit(Graph *graph, Exec *exec, Str name, SourceRange range, const CallArguments *call) {
   uint32_t count = 0, at = 0;
   const Operator *first = operator_find(name);
   if (!first) fail_unknown(graph, name, range);
+  check_name(graph, first, range);
   for (const Operator *op = first; op; op = op->next) count++;
   const Operator **ops = ARENA_ARRAY(graph->arena, const Operator *, count);
   const FunctionSchema **schemas = ARENA_ARRAY(graph->arena, const FunctionSchema *, count);
@@ -454,10 +502,6 @@ Value *operator_emit(Graph *graph, Exec *exec, Str name, SourceRange range, cons
   if (op->flags & OP_BUILTIN) return inline_builtin(graph, exec, op, range, &m);
   Symbol kind = symbol_intern(name);
   if (kind == SYMBOL_NONE) catch_throw(graph->arena->catch_point, status_out_of_memory());
-  Node *node = graph_create(graph, kind, m.input_count, m.inputs, 0);
-  node->range = range;
-  for (uint32_t i = 0; i < m.return_count; i++) node_add_output(node, m.return_types[i]);
-  node->op = op;
-  graph_insert_node(graph, node);
+  Node *node = operator_insert_node(graph, op, kind, range, &m);
   return pack_outputs(graph, &m, node->output_count, node->outputs);
 }

@@ -1,5 +1,6 @@
 /* Nodes: inputs and outputs, place in the block, resolution of the operator. */
 #include "ir/ir_internal.h"
+#include "schema/open_types.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
@@ -278,9 +279,8 @@ bool node_is_in_block(const Node *node, const Block *block) {
 /* ---- operators ---- */
 
 bool schema_takes_inputs(const Node *node, const FunctionSchema *schema, Map *bindings) {
-  if (schema->is_blocked) return false;
   uint32_t n = schema->argument_count;
-  if (node->input_count < n || (node->input_count > n && !schema->is_vararg)) return false;
+  if (schema->is_blocked || !schema_takes_count(schema, node->input_count)) return false;
   TypeStore *store = node->graph->store;
   for (uint32_t i = 0; i < n; i++) {
     const Type *formal = schema->arguments[i].type, *actual = node_input(node, i)->type;
@@ -291,6 +291,10 @@ bool schema_takes_inputs(const Node *node, const FunctionSchema *schema, Map *bi
     }
     if (!type_is_subtype(actual, formal, NULL)) return false;
   }
+  for (uint32_t i = 0; schema->open && i < node->input_count; i++)
+    if (schema_input_is_open(schema, i) &&
+        !open_type_takes(schema_input_type(schema, i, node->input_count), node_input(node, i)->type))
+      return false;
   return true;
 }
 

@@ -3,6 +3,7 @@
 #include "ir/node_form.h"
 
 #include "ir/ir_internal.h"
+#include "schema/open_types.h"
 
 /* ---- types ---- */
 
@@ -241,6 +242,7 @@ const char *form_chunk(const Node *node) {
 }
 
 const char *form_chunk_sizes(const Node *node) {
+  if (node_int(node, SYM_attr_chunks) < 1) return "there are no chunks";
   const Type *sizes = type_list_of(TYPE_INT);
   return inputs_fit(node, sizes) && outputs_fit(node, sizes) ? NULL : "it takes and gives sizes";
 }
@@ -288,11 +290,18 @@ typedef struct OperatorCheck {
   const char *wrong;
 } OperatorCheck;
 
+/* Where the schema leaves a result open the row may say its type; who does not say it may give anything. */
+static bool gives_open_type(const Node *node, const FunctionSchema *schema, uint32_t i) {
+  if (!schema->open || !schema->open->outputs.count) return true;
+  const Type *type = schema_output_type(schema, i, node->output_count);
+  return type && fits(node, type, output_type(node, i));
+}
+
 static bool gives_returns(const Node *node, const FunctionSchema *schema, const Map *bindings) {
-  if (schema->is_varret) return true;
-  if (node->output_count != schema->return_count) return false;
+  if (!schema->is_varret && node->output_count != schema->return_count) return false;
   for (uint32_t i = 0; i < node->output_count; i++) {
-    const Type *type = schema->returns[i].type;
+    const Type *type = i < schema->return_count ? schema->returns[i].type : TYPE(ANY);
+    if (type->kind == TYPE_ANY && !gives_open_type(node, schema, i)) return false;
     if (type->has_var) type = type_substitute(node->graph->store, type, bindings);
     if (type && !fits(node, type, output_type(node, i)) && !fits(node, output_type(node, i), type)) return false;
   }

@@ -10,6 +10,7 @@ typedef struct Source {
   _Atomic bool has_reasons; /* reason.h names places in it */
   char *text;               /* owned, terminated */
   size_t length;
+  bool is_own;           /* wick's text: it may name what programs can't */
   char *filename;        /* owned or NULL */
   size_t first_line;     /* line number of the first line, 1 for a whole file */
   uint32_t *line_starts; /* offsets, built at once */

@@ -1,6 +1,7 @@
 /* schema: what functions take and give.
  *
  *   schema/schema.h      FunctionSchema, with defaults and aliases (this file)
+ *   schema/open_types.h  types of what is `Any` or `...`
  *   schema/bind.h        which of a call's arguments a parameter gets
  *   schema/type_parse.h  types as text */
 #pragma once
@@ -29,6 +30,17 @@ typedef struct Argument {
 } Argument;
 typedef enum IntKind { INT_PLAIN, INT_SCALAR_TYPE, INT_LAYOUT, INT_MEMORY_FORMAT, INT_SYM } IntKind;
 
+enum { OPEN_TYPES_MAX = 6 };
+/* Types in order: some, a group that may be there any number of times, some more. */
+typedef struct TypeRow {
+  const Type *types[OPEN_TYPES_MAX];
+  uint8_t count, before, repeated; /* of types: all, those before the group, the group */
+  uint8_t any;                     /* how many of what the schema lists are `Any` */
+} TypeRow;
+typedef struct OpenTypes {
+  TypeRow inputs, outputs; /* outputs.count 0: nothing is said of them */
+} OpenTypes;
+
 typedef struct FunctionSchema {
   Str name;          /* qualified: "aten::add", or a function's own name */
   Str overload_name; /* "Tensor", or empty */
@@ -37,7 +49,8 @@ typedef struct FunctionSchema {
   bool is_vararg, is_varret;
   bool is_mutable; /* some argument is written */
   bool has_out;
-  bool is_blocked; /* an operator's that programs can't name: OpRow.blocked */
+  bool is_blocked;       /* an operator's that programs can't name: OpRow.blocked */
+  const OpenTypes *open; /* an operator's: what `Any` and `...` may be (schema/open_types.h); NULL: anything */
 } FunctionSchema;
 
 /* "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor". The schema and its types belong to arena

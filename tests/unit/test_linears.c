@@ -120,7 +120,11 @@ static void test_errors(void **state) {
     release_inputs(&c);
   }
   IValue few[] = {IVALUE_NONE, IVALUE_NONE}, out[2];
-  check_error(op_call(&exec, &linears, 2, few, 2, out), "for each result a weight and a bias");
+  check_error(op_call(&exec, &linears, 2, few, 2, out), "It does not take 2 arguments");
+  IValue layer[] = {ivalue_tensor(random_tensor(2, SIZES(12, 8))), ivalue_tensor(random_tensor(2, SIZES(9, 8))),
+                    IVALUE_NONE};
+  check_error(op_call(&exec, &linears, 3, layer, 2, out), "for each result a weight and a bias");
+  for (int i = 0; i < 2; i++) ivalue_release(layer[i]);
 }
 
 /* While gradients are recorded, each result leads to its own layer. */

@@ -7,6 +7,7 @@
 
 #include "call/derive.h"
 #include "call/operator.h"
+#include "schema/open_types.h"
 
 /* By the built-in row of that schema, which may say other names than the rule; by the rule where there is none. */
 static void expect_derived(const char *functional, OpVariant variant, const char *expected) {
@@ -88,6 +89,88 @@ static void built_in_tables_are_sound(void **state) {
   operator_check_tables(&problems);
   if (problems.length) fail_msg("%s", problems.data);
   strbuf_dispose(&problems);
+}
+
+/* What a schema leaves open the row says; the operators of a name are all of plans or none is. */
+static void open_inputs_have_types(void **state) {
+  (void)state;
+  size_t open = 0, of_plans = 0;
+  for (const Operator *op = operator_next(NULL); op; op = operator_next(op)) {
+    const FunctionSchema *schema = operator_schema(op);
+    bool is_open = schema->is_vararg;
+    for (uint32_t i = 0; i < schema->argument_count; i++) is_open |= schema->arguments[i].type->kind == TYPE_ANY;
+    if (is_open != (schema->open != NULL))
+      fail_msg("%s: what stands at Any and ... is its row's to say", op->row->schema);
+    if (op->next && operator_is_of_plans(op) != operator_is_of_plans(op->next))
+      fail_msg("%s is of plans, or another of its name is", op->row->schema);
+    Status status = operator_check_name(op);
+    bool is_wicks = str_starts_with(op->name, "wick::");
+    if (!status && is_wicks) fail_msg("%s can be named", op->row->schema);
+    status_free(status);
+    open += is_open;
+    of_plans += operator_is_of_plans(op);
+  }
+  assert_true(open > 20 && of_plans > 20);
+}
+
+/* "Tensor... int" and the like: which counts they take, and what stands where. */
+static void reads_open_types(void **state) {
+  (void)state;
+  static const struct {
+    const char *schema, *open;
+    uint32_t count;
+    const char *types; /* of the inputs; NULL: it does not take so many */
+  } cases[] = {
+      {"a::b(...) -> Tensor", "Tensor... int", 0, NULL},
+      {"a::b(...) -> Tensor", "Tensor... int", 1, "int "},
+      {"a::b(...) -> Tensor", "Tensor... int", 3, "Tensor Tensor int "},
+      {"a::b(...) -> Tensor", "Tensor {Tensor Tensor?}...", 1, "Tensor "},
+      {"a::b(...) -> Tensor", "Tensor {Tensor Tensor?}...", 2, NULL},
+      {"a::b(...) -> Tensor", "Tensor {Tensor Tensor?}...", 5, "Tensor Tensor Tensor? Tensor Tensor? "},
+      {"a::b(str s, ...) -> Tensor", "Any...", 0, NULL},
+      {"a::b(str s, ...) -> Tensor", "Any...", 2, "str Any "},
+      {"a::b(bool c, Any x, int i, Any y) -> Any", "int str", 4, "bool int int str "},
+      {"a::b(bool c, Any x, int i, Any y) -> Any", "int str", 5, NULL},
+      {"a::b(Any x, ...) -> Any", "int str float...", 2, "int str "},
+      {"a::b(Any x, ...) -> Any", "int str float...", 4, "int str float float "},
+      {"a::b(...) -> Tensor", NULL, 2, "Any Any "},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    Arena arena;
+    Catch here;
+    StrBuf text = {0};
+    arena_init(&arena, &here);
+    if (!catch_enter(&here)) fail_msg("%s", here.status->message);
+    FunctionSchema *schema = schema_parse(&arena, type_store_process(), str_from(cases[i].schema));
+    if (cases[i].open) schema->open = open_types_parse(&arena, type_store_process(), schema, str_from(cases[i].open));
+    bool takes = schema_takes_count(schema, cases[i].count);
+    if (takes != (cases[i].types != NULL)) fail_msg("%s of %u", cases[i].open, cases[i].count);
+    for (uint32_t k = 0; takes && k < cases[i].count; k++) {
+      type_print_str(schema_input_type(schema, k, cases[i].count), &text);
+      strbuf_char(&text, ' ');
+    }
+    if (takes) assert_string_equal(text.data ? text.data : "", cases[i].types);
+    strbuf_dispose(&text);
+    arena_dispose(&arena);
+  }
+}
+
+static void refuses_open_types(void **state) {
+  (void)state;
+  static const char *const texts[] = {"Tensor... int...", "{Tensor int}", "{Tensor", "int int int int int int int",
+                                      "-> -> int"};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    Arena arena;
+    Catch here;
+    arena_init(&arena, &here);
+    if (catch_enter(&here)) {
+      FunctionSchema *schema = schema_parse(&arena, type_store_process(), STR("a::b(...) -> Tensor"));
+      open_types_parse(&arena, type_store_process(), schema, str_from(texts[i]));
+    }
+    if (!here.status) fail_msg("%s", texts[i]);
+    status_free(here.status);
+    arena_dispose(&arena);
+  }
 }
 
 /* Before all others. Operators are made as their names are looked up: the same, in the same order, as all of them. */
@@ -184,8 +267,10 @@ static void registers_and_retires(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(finds_what_lists_have), cmocka_unit_test(casts_are_recorded),
-      cmocka_unit_test(derives_schemas),       cmocka_unit_test(built_in_tables_are_sound),
-      cmocka_unit_test(finds_operators),       cmocka_unit_test(registers_and_retires)};
+      cmocka_unit_test(finds_what_lists_have),  cmocka_unit_test(casts_are_recorded),
+      cmocka_unit_test(derives_schemas),        cmocka_unit_test(built_in_tables_are_sound),
+      cmocka_unit_test(open_inputs_have_types), cmocka_unit_test(reads_open_types),
+      cmocka_unit_test(refuses_open_types),     cmocka_unit_test(finds_operators),
+      cmocka_unit_test(registers_and_retires)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -393,6 +393,7 @@ static const OpRow rows[] = {
      .kernel = kernel_einsum,
      .flags = OP_COMPOSITE | OP_RETURNS_ARGUMENT},
     {.schema = "aten::einsum.sublist(Tensor a, ...) -> Tensor",
+     OPEN("Any..."),
      .kernel = kernel_einsum_sublist,
      .flags = OP_COMPOSITE | OP_RETURNS_ARGUMENT},
 };

@@ -192,6 +192,8 @@ static bool takes_numbers(const Call *call) {
 
 static Status kernel_attention(Call *call) {
   Plan plan = {0};
+  if (adds_in_product(call) && call_is_none(call, ADD))
+    return status_new(ERROR_RUNTIME, "attention by baddbmm needs a mask");
   if (fused_records(call) || call->exec->deterministic || !takes_numbers(call) || !plan_attention(call, &plan))
     return run_parts(call);
   return run_fused(call, &plan);
@@ -210,6 +212,6 @@ static const OpRow rows[] = {
                "divides, Tensor? add, bool add_first, Tensor? hidden, Scalar fill, int dim) -> Tensor",
      .kernel = kernel_attention,
      .flops = flops_attention,
-     .flags = OP_COMPOSITE},
+     .flags = OP_COMPOSITE | OP_OF_PLANS},
 };
 OP_TABLE(op_table_attention_fused, rows);

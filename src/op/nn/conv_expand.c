@@ -98,7 +98,7 @@ static const OpRow rows[] = {
          "_2") ") -> Tensor",
      .kernel = kernel_expand,
      .flops = flops,
-     .flags = OP_COMPOSITE},
+     .flags = OP_COMPOSITE | OP_OF_PLANS},
 };
 _Static_assert((int)ALL_INPUTS <= (int)CALL_MAX_INPUTS, "a call has room for them");
 OP_TABLE(op_table_conv_expand, rows);

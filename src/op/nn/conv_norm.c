@@ -258,7 +258,7 @@ static Status kernel_convolution_norm(Call *call) {
 #define CONVOLUTION_NORM(overload, more)                                                                       \
   {                                                                                                            \
     .schema = "wick::convolution_norm" overload "(Tensor input, " CONV_NORM_PARAMETERS("") more ") -> Tensor", \
-    .kernel = kernel_convolution_norm, .flops = conv_flops, .flags = OP_COMPOSITE                              \
+    .kernel = kernel_convolution_norm, .flops = conv_flops, .flags = OP_COMPOSITE | OP_OF_PLANS                \
   }
 static const OpRow rows[] = {
     CONVOLUTION_NORM("", ""),

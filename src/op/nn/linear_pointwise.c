@@ -2,7 +2,7 @@
  * limits are done in the product's registers, other activations while the results of some rows are in L2. */
 #include "op/nn/linear_pointwise.h"
 
-#include "call/call_plan.h"
+#include "call/open_inputs.h"
 #include "call/pointwise.h"
 #include "op/nn/fused.h"
 #include "op/nn/linear.h"
@@ -169,13 +169,24 @@ static bool is_tensor(const Call *c, uint32_t i) {
   return c->inputs[i].tag == TAG_TENSOR && tensor_is_defined(c->inputs[i].tensor);
 }
 
+static Status check_activation(const Call *c, OpRef *activation) {
+  const Operator *op = NULL;
+  if (activation) TRY(op_find(activation, &op));
+  const FunctionSchema *schema = op ? operator_schema(op) : NULL;
+  uint32_t count = c->input_count - ARGUMENTS;
+  bool takes = schema && count <= MAX_ARGUMENTS && count < schema->argument_count;
+  for (uint32_t i = 0; i < count && takes; i++)
+    takes = argument_takes_value(&schema->arguments[1 + i], c->inputs[ARGUMENTS + i]);
+  if (takes) return OK;
+  return status_new(ERROR_INVALID_ARGUMENT, "linear layers have no activation '" STR_FMT "' of these arguments",
+                    STR_ARG(call_str(c, ACTIVATION)));
+}
+
 static Status kernel_linear_pointwise(Call *c) {
   OpRef *activation = NULL;
   if (!call_is_none(c, ACTIVATION)) {
     activation = linear_activation(call_str(c, ACTIVATION));
-    if (!activation || c->input_count > ARGUMENTS + MAX_ARGUMENTS)
-      return status_new(ERROR_INVALID_ARGUMENT, "linear layers have no activation '" STR_FMT "' of so many arguments",
-                        STR_ARG(call_str(c, ACTIVATION)));
+    TRY(check_activation(c, activation));
   }
   int64_t sizes[TENSOR_MAX_DIMS];
   const Tensor *input = c->inputs[INPUT].tensor;
@@ -197,8 +208,9 @@ static double flops_linear_pointwise(const Call *c) {
 static const OpRow rows[] = {
     {.schema = "wick::linear_pointwise(Tensor input, Tensor weight, Tensor? bias, Tensor? term, bool term_first, str? "
                "activation, ...) -> Tensor",
+     OPEN("Any..."),
      .kernel = kernel_linear_pointwise,
      .flops = flops_linear_pointwise,
-     .flags = OP_COMPOSITE | OP_ACCEPT_ANY},
+     .flags = OP_COMPOSITE | OP_ACCEPT_ANY | OP_OF_PLANS},
 };
 OP_TABLE(op_table_linear_pointwise, rows);

@@ -68,10 +68,7 @@ static Status run_joined(Call *c, const Tensor *input, int64_t count, GemmMatrix
 
 /* ---- the row ---- */
 static bool has_layers(const Call *c) {
-  bool has = c->output_count && c->output_count < LAYERS_MAX && c->input_count == 2 * c->output_count + 1;
-  for (uint32_t i = 0; i < c->input_count && has; i++)
-    has = c->inputs[i].tag == TAG_TENSOR || (i && i % 2 == 0 && c->inputs[i].tag == TAG_NONE);
-  return has;
+  return c->output_count && c->output_count < LAYERS_MAX && c->input_count == 2 * c->output_count + 1;
 }
 
 /* linears(input, weight, bias, weight, bias, ...): a result for each weight; a bias may be None. */
@@ -99,8 +96,9 @@ static double flops_linears(const Call *c) {
 
 static const OpRow rows[] = {
     {.schema = "wick::linears(...) -> ...",
+     OPEN("Tensor {Tensor Tensor?}... -> Tensor..."),
      .kernel = kernel_linears,
      .flops = flops_linears,
-     .flags = OP_COMPOSITE | OP_ACCEPT_ANY},
+     .flags = OP_COMPOSITE | OP_ACCEPT_ANY | OP_OF_PLANS},
 };
 OP_TABLE(op_table_linears, rows);

@@ -612,7 +612,7 @@ static const OpRow rows[] = {
      .flops = flops_product,
      .grad = "self: mm_left_backward(grad, mat2, self.size(), self.stride()); mat2: mm_right_backward(grad, self, "
              "mat2.size(), mat2.stride())",
-     .graph_grad = "self: grad.mm(mat2.t().conj()); mat2: self.t().conj().mm(grad)",
+     .extras = &(const RowExtras){.graph_grad = "self: grad.mm(mat2.t().conj()); mat2: self.t().conj().mm(grad)"},
      .flags = OP_OUT | OP_GRAD_EXACT},
     {.schema = "aten::bmm(Tensor self, Tensor mat2) -> Tensor",
      .dtypes = "bmm: integral floating complex",
@@ -648,8 +648,11 @@ static const OpRow rows[] = {
             "self: grad * beta; mat1: mm_left_backward(grad, mat2, mat1.size(), mat1.stride()) * alpha; mat2: "
             "mm_right_backward(grad, mat1, mat2.size(), mat2.stride()) * alpha",
             "addmm_impl_cpu_: integral floating complex",
-            .graph_grad = "self: grad * beta; mat1: grad.mm(mat2.t().conj()) * alpha; mat2: mat1.t().conj().mm(grad) "
-                          "* alpha"),
+            .extras =
+                &(const RowExtras){
+                    .graph_grad =
+                        "self: grad * beta; mat1: grad.mm(mat2.t().conj()) * alpha; mat2: mat1.t().conj().mm(grad) "
+                        "* alpha"}),
     ADD_ROW("aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
             shape_baddbmm, kernel_add_product, batches_into,
             "self: grad * beta; batch1: grad.bmm(batch2.transpose(1, 2).conj()) * alpha; batch2: batch1.transpose(1, "

@@ -63,6 +63,6 @@ static const OpRow rows[] = {
     {.schema = "wick::batch_norm_relu(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
                "running_var, float eps) -> Tensor",
      .kernel = kernel_norm_relu,
-     .flags = OP_COMPOSITE | OP_ALIASING_SELF},
+     .flags = OP_COMPOSITE | OP_ALIASING_SELF | OP_OF_PLANS},
 };
 OP_TABLE(op_table_norm_relu, rows);

@@ -166,17 +166,18 @@ static Status kernel_setstate(Call *c) {
 /* ---- rows ---- */
 
 #define CONTEXT(name) "__torch__.torch.classes.xnnpack." name
-#define PLAIN(text, kernel_function, native) \
-  { .schema = text, .kernel = kernel_function, .with = &native, .flags = OP_NOT_DIFFERENTIABLE }
+#define PLAIN(text, kernel_function, native, ...) \
+  { .schema = text, .kernel = kernel_function, .with = &native, .flags = OP_NOT_DIFFERENTIABLE, __VA_ARGS__ }
 #define CLAMPED                        \
   "if low is not None:\n"              \
   "    y = torch.clamp_min(y, low)\n"  \
   "if high is not None:\n"             \
   "    y = torch.clamp_max(y, high)\n" \
   "return y"
-#define STATE_ROWS(name, state, native)                                                           \
-  PLAIN("classes::" name "_getstate(" CONTEXT(name) " self) -> " state, kernel_getstate, native), \
-      PLAIN("classes::" name "_setstate(" CONTEXT(name) "(a!) self, Any state) -> ()", kernel_setstate, native)
+#define STATE_ROWS(name, state, native)                                                                         \
+  PLAIN("classes::" name "_getstate(" CONTEXT(name) " self) -> " state, kernel_getstate, native),               \
+      PLAIN("classes::" name "_setstate(" CONTEXT(name) "(a!) self, Any state) -> ()", kernel_setstate, native, \
+            OPEN("Any"))
 
 static const OpRow rows[] = {
     PLAIN("prepacked::linear_clamp_prepack(Tensor W, Tensor? B=None, Scalar? output_min=None, Scalar? output_max=None) "
@@ -201,8 +202,10 @@ static const OpRow rows[] = {
      .body = "w, b, stride, padding, output_padding, dilation, groups, low, high = "
              "torch.ops.classes.TransposeConv2dOpContext_getstate(W_prepack)\n"
              "y = torch.conv_transpose2d(X, w, b, stride, padding, output_padding, groups, dilation)\n" CLAMPED},
-    PLAIN("prepacked::unpack_prepacked_sizes_linear(Any W_prepack) -> Any", kernel_sizes, native_linear_context),
-    PLAIN("prepacked::unpack_prepacked_sizes_conv2d(Any W_prepack) -> Any", kernel_sizes, native_conv2d_context),
+    PLAIN("prepacked::unpack_prepacked_sizes_linear(Any W_prepack) -> Any", kernel_sizes, native_linear_context,
+          OPEN(CONTEXT("LinearOpContext") " -> Any")),
+    PLAIN("prepacked::unpack_prepacked_sizes_conv2d(Any W_prepack) -> Any", kernel_sizes, native_conv2d_context,
+          OPEN(CONTEXT("Conv2dOpContext") " -> Any")),
     STATE_ROWS("LinearOpContext", "(Tensor, Tensor?, Scalar?, Scalar?)", native_linear_context),
     STATE_ROWS("Conv2dOpContext", "(Tensor, Tensor?, int[], int[], int[], int, Scalar?, Scalar?)",
                native_conv2d_context),

@@ -308,7 +308,7 @@ static Status kernel_number(Call *c) { /* a tensor and a number in either order,
   }
 #define ROWS(name, scalar_name, of, which)                                                                             \
   ROW("quantized::" #name "(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", kernel_pair, which,      \
-      .quantizes = &(const QuantizedForm){of, .relu = (which)&RELU}),                                                  \
+      .extras = &(const RowExtras){.quantizes = &(const QuantizedForm){of, .relu = (which)&RELU}}),                    \
       ROW("quantized::" #name ".out(Tensor qa, Tensor qb, Tensor(a!) out) -> Tensor(a!) out", kernel_pair_out, which), \
       ROW("quantized::" #name "_out(Tensor qa, Tensor qb, Tensor(a!) out) -> Tensor(a!) out", kernel_pair_out, which), \
       ROW("quantized::" #name ".Scalar(Tensor qa, Scalar b) -> Tensor qc", kernel_number, which),                      \

@@ -158,10 +158,10 @@ static Status kernel_conv_dynamic(Call *c) {
   return status ? status : set_result(c, layer->dimensions, numbers);
 }
 
-#define LAYER_ROW(text, kernel_function, accepts, form, ...)                                           \
-  {                                                                                                    \
-    .schema = text, .kernel = kernel_function, .with = &(const Layer){__VA_ARGS__}, .quantizes = form, \
-    .flags = OP_NOT_DIFFERENTIABLE | (accepts)                                                         \
+#define LAYER_ROW(text, kernel_function, accepts, form, ...)                                    \
+  {                                                                                             \
+    .schema = text, .kernel = kernel_function, .with = &(const Layer){__VA_ARGS__},             \
+    .extras = &(const RowExtras){.quantizes = form}, .flags = OP_NOT_DIFFERENTIABLE | (accepts) \
   }
 #define CONV_ROW(name, class_name, form, ...)                                                                      \
   LAYER_ROW(name "(Tensor qx, " class_name " packed_weight, float output_scale, int output_zero_point) -> Tensor", \

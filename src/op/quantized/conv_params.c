@@ -178,7 +178,7 @@ static Status kernel_prepack(Call *c) {
   if (!status) status = read_list(c, at++, spatial, line, 0, p->padding);
   if (!status && transpose) status = read_list(c, at++, spatial, line, 0, p->output_padding);
   if (!status) status = read_list(c, at++, spatial, line, 1, p->dilation);
-  p->groups = call_int(c, at);
+  if (!status) p->groups = call_int(c, at);
   if (!status) status = line ? tensor_unsqueeze(weight, 2, &wide) : OK;
   if (status) {
     mem_free(p);
@@ -474,7 +474,7 @@ static Status kernel_setstate(Call *c) {
 #define CLASS_ROWS(name, class_name, spatial)                                                                   \
   PARAMS_ROW("classes::" name "_getstate(" class_name " self) -> (str, Tensor[], Tensor?[])", kernel_getstate), \
       PARAMS_ROW("classes::" name "_setstate(" class_name "(a!) self, Any state) -> ()", kernel_setstate,       \
-                 .param = spatial),                                                                             \
+                 .param = spatial, OPEN("Any")),                                                                \
       PARAMS_ROW("classes::" name "_weight(" class_name " self) -> Tensor", kernel_weight),                     \
       PARAMS_ROW("classes::" name "_bias(" class_name " self) -> Tensor?", kernel_bias),                        \
       PARAMS_ROW("classes::" name "_unpack(" class_name " self) -> (Tensor, Tensor?)", kernel_unpack),          \
@@ -506,7 +506,8 @@ static const OpRow rows[] = {
     ASK_ROWS("conv3d", CONV3D_PARAMS),
     ASK_ROWS("conv_transpose2d", CONV2D_PARAMS),
     ASK_ROWS("conv_transpose3d", CONV3D_PARAMS),
-    PARAMS_ROW("quantized::conv2d_unpack_sizes(Any packed_weights) -> Any", kernel_unpack_sizes),
+    PARAMS_ROW("quantized::conv2d_unpack_sizes(Any packed_weights) -> Any", kernel_unpack_sizes,
+               OPEN(CONV2D_PARAMS " -> Any")),
     CLASS_ROWS("Conv2dPackedParamsBase", CONV2D_PARAMS, 2),
     CLASS_ROWS("Conv3dPackedParamsBase", CONV3D_PARAMS, 3),
 };

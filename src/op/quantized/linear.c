@@ -269,17 +269,20 @@ static const OpRow rows[] = {
                kernel_unpack),
     PARAMS_ROW("quantized::linear_unpack_fp16(" LINEAR_PARAMS " W_prepack) -> (Tensor W_origin, Tensor? B_origin)",
                kernel_unpack),
-    PARAMS_ROW("quantized::linear(Tensor X, " LINEAR_PARAMS
-               " W_prepack, float Y_scale_i, int Y_zero_point_i) -> Tensor Y",
-               kernel_linear, .param = false,
-               .quantizes = &(const QuantizedForm){"aten::linear", .unpack = "quantized::linear_unpack"}),
+    PARAMS_ROW(
+        "quantized::linear(Tensor X, " LINEAR_PARAMS " W_prepack, float Y_scale_i, int Y_zero_point_i) -> Tensor Y",
+        kernel_linear, .param = false,
+        .extras = &(const RowExtras){.quantizes =
+                                         &(const QuantizedForm){"aten::linear", .unpack = "quantized::linear_unpack"}}),
     PARAMS_ROW("_quantized::linear(Tensor X, " LINEAR_PARAMS
                " W_prepack, float Y_scale_i, int Y_zero_point_i) -> Tensor Y",
                kernel_linear, .param = false),
     PARAMS_ROW("quantized::linear_relu(Tensor X, " LINEAR_PARAMS
                " W_prepack, float Y_scale_i, int Y_zero_point_i) -> Tensor Y",
                kernel_linear, .param = true,
-               .quantizes = &(const QuantizedForm){"aten::linear", .unpack = "quantized::linear_unpack", .relu = true}),
+               .extras = &(const RowExtras){.quantizes = &(const QuantizedForm){"aten::linear",
+                                                                                .unpack = "quantized::linear_unpack",
+                                                                                .relu = true}}),
     BOTH("linear_dynamic(Tensor X, " LINEAR_PARAMS " W_prepack, bool reduce_range=False) -> Tensor Y",
          kernel_linear_dynamic, .param = false),
     PARAMS_ROW("quantized::linear_relu_dynamic(Tensor X, " LINEAR_PARAMS

@@ -322,8 +322,8 @@ static Status kernel_qscheme(Call *c) {
 /* That take quantized tensors so that an out tensor may be one. */
 #define MAKE(text, kernel_function) \
   { .schema = text, .kernel = kernel_function, .flags = OP_NOT_DIFFERENTIABLE | OP_OUT | OP_ACCEPT_QUANTIZED }
-#define ASK(text, kernel_function) \
-  { .schema = text, .kernel = kernel_function, .flags = OP_NOT_DIFFERENTIABLE | OP_ACCEPT_QUANTIZED }
+#define ASK(text, ...) \
+  { .schema = text, .flags = OP_NOT_DIFFERENTIABLE | OP_ACCEPT_QUANTIZED, .kernel = __VA_ARGS__ }
 #define ASK_TENSOR(text, kernel_function) \
   { .schema = text, .kernel = kernel_function, .flags = OP_NOT_DIFFERENTIABLE | OP_ACCEPT_QUANTIZED | OP_OUT }
 
@@ -374,7 +374,7 @@ static const OpRow rows[] = {
     DEQUANTIZE("aten::dequantize.tensor(Tensor qtensor) -> Tensor", kernel_dequantize, 0),
     DEQUANTIZE("aten::dequantize.tensors(Tensor[] tensors) -> Tensor[]", kernel_dequantize_list, OP_OUT),
     DEQUANTIZE("aten::dequantize.list(Tensor[] qtensors) -> Tensor[]", kernel_dequantize_list, 0),
-    ASK("aten::dequantize.any(Any tensors) -> Any", kernel_dequantize_any),
+    ASK("aten::dequantize.any(Any tensors) -> Any", kernel_dequantize_any, OPEN("Any -> Any")),
     ASK("aten::q_scale(Tensor self) -> float", kernel_q_scale),
     ASK("aten::q_zero_point(Tensor self) -> int", kernel_q_zero_point),
     ASK_TENSOR("aten::q_per_channel_scales(Tensor self) -> Tensor", kernel_q_scales),

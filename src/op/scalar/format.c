@@ -140,9 +140,9 @@ static Status warn(Call *c) {
 
 static const OpRow rows[] = {
     ROW_ANY("aten::str(t elem) -> str", str_of),
-    ROW_ANY("aten::format(str self, ...) -> str", format),
-    ROW_ANY("aten::percentFormat(str self, ...) -> str", percent_format),
-    {.schema = "prim::Print(...) -> ()", .kernel = print, .flags = OP_CONTAINER | OP_SIDE_EFFECTS},
+    ROW_ANY("aten::format(str self, ...) -> str", format, OPEN("Any...")),
+    ROW_ANY("aten::percentFormat(str self, ...) -> str", percent_format, OPEN("Any...")),
+    {.schema = "prim::Print(...) -> ()", OPEN("Any..."), .kernel = print, .flags = OP_CONTAINER | OP_SIDE_EFFECTS},
     {.schema = "aten::warn(str message, int stacklevel=2) -> ()", .kernel = warn, .flags = OP_SIDE_EFFECTS},
 };
 OP_TABLE(op_table_format, rows);

@@ -23,8 +23,12 @@ static Status is(Call *c) {
   return result_bool(c, 0, ivalue_is(a, b) == call_param(c));
 }
 
+/* No two objects that are there have the same one. Not the address, which programs have no business with: its hash, by
+ * the process's seed, which is one to one. */
 static Status id(Call *c) {
-  return result_int(c, 0, call_is_none(c, 0) ? 0 : (int64_t)(uintptr_t)c->inputs[0].object);
+  uint64_t hash = 0;
+  if (!call_is_none(c, 0)) TRY(ivalue_hash(c->inputs[0], &hash));
+  return result_int(c, 0, (int64_t)hash);
 }
 
 static Status same_value(Call *c) {
@@ -323,9 +327,9 @@ static const OpRow rows[] = {
     ROW_ANY("prim::unchecked_unwrap_optional(t(a)? optional) -> t(a)", same_value),
     ROW_ANY("aten::_unwrap_optional(t(a)? optional) -> t(a)", unwrap),
     ROW_ANY("prim::Uninitialized() -> Any", uninitialized),
-    ROW_ANY("prim::IfThenElse(bool cond, Any(a) x, Any(b) y) -> Any(b|a)", choose),
-    ROW_ANY("prim::TupleIndex(Any tup, int i) -> Any", tuple_item),
-    ROW_ANY("prim::TupleUnpack(Any tup) -> ...", tuple_unpack),
+    ROW_ANY("prim::IfThenElse(bool cond, Any(a) x, Any(b) y) -> Any(b|a)", choose, OPEN("Any Any")),
+    ROW_ANY("prim::TupleIndex(Any tup, int i) -> Any", tuple_item, OPEN("AnyTupleType")),
+    ROW_ANY("prim::TupleUnpack(Any tup) -> ...", tuple_unpack, OPEN("AnyTupleType")),
     ROW("aten::eq.enum(AnyEnumType a, AnyEnumType b) -> bool", equal, .param = true),
     ROW("aten::ne.enum(AnyEnumType a, AnyEnumType b) -> bool", equal, .param = false),
     ROW("aten::eq.device(Device a, Device b) -> bool", equal, .param = true),
@@ -342,7 +346,7 @@ static const OpRow rows[] = {
     ROW("aten::can_cast(ScalarType from, ScalarType to) -> bool", can_cast),
     ROW("aten::result_type.Scalar_Scalar(Scalar scalar1, Scalar scalar2) -> ScalarType", result_type),
     ROW("aten::_infer_size(int[] a, int[] b) -> int[]", infer_size),
-    ROW("prim::BroadcastSizes(...) -> int[]", broadcast_sizes),
+    ROW("prim::BroadcastSizes(...) -> int[]", broadcast_sizes, OPEN("int[]..."), .flags = OP_OF_PLANS),
     ROW("aten::_size_if_not_equal(int[] self_size, int[] other_size) -> int[]?", size_if_not_equal),
     ROW("prim::infer_squeeze_size(int[] a) -> int[]", squeeze_size),
     ROW("prim::infer_squeeze_size.dim(int[] a, int dim) -> int[]", squeeze_size),
@@ -357,7 +361,7 @@ static const OpRow rows[] = {
     ROW_ASK("aten::is_strides_like_format(Tensor self, MemoryFormat memory_format) -> bool", strides_have_format),
     {.schema = "prim::abs(Tensor x) -> Tensor", .body = "return torch.abs(x)"},
     ROW("aten::is_scripting() -> bool", always, .param = true),
-    ROW_ANY("aten::has_torch_function(...) -> bool", always, .param = false),
+    ROW_ANY("aten::has_torch_function(...) -> bool", always, .param = false, OPEN("Any...")),
     ROW_STATE("aten::is_autocast_enabled() -> bool", always, .param = false),
     ROW_STATE("aten::is_autocast_cpu_enabled() -> bool", always, .param = false),
     ROW("aten::_nnpack_available() -> bool", always, .param = false),

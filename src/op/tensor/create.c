@@ -181,7 +181,7 @@ static const OpRow rows[] = {
     LIKE("aten::ones_like(Tensor self, *, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor", shape_as_self,
          kernel_ones, 1),
     MAKE("aten::full(SymInt[] size, Scalar fill_value, *, " OPTIONS ") -> Tensor", shape_full, kernel_full, .param = 2,
-         .since = 5, .upgrader = "0_4"),
+         .since = 5, .extras = &(const RowExtras){.upgrader = "0_4"}),
     LIKE("aten::full_like(Tensor self, Scalar fill_value, *, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor",
          shape_as_self, kernel_full, 2),
     LIKE("aten::new_empty(Tensor self, SymInt[] size, *, " OPTIONS ") -> Tensor", shape_new, kernel_empty, 2),

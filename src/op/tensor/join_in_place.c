@@ -26,9 +26,7 @@ static bool lie_joined(const Call *c, int64_t dim, int64_t *sizes) {
 static Status kernel_cat_in_place(Call *c) {
   static OpRef cat = OP_REF("prim::VarConcat", "");
   int64_t sizes[TENSOR_MAX_DIMS];
-  bool joined = c->input_count > 1 && c->inputs[c->input_count - 1].tag == TAG_INT;
-  for (uint32_t i = 0; i + 1 < c->input_count && joined; i++) joined = c->inputs[i].tag == TAG_TENSOR;
-  if (!joined || !lie_joined(c, c->inputs[c->input_count - 1].i, sizes))
+  if (c->input_count < 2 || !lie_joined(c, call_int(c, c->input_count - 1), sizes))
     return op_call(c->exec, &cat, c->input_count, c->inputs, 1, c->outputs);
   const Tensor *first = c->inputs[0].tensor;
   Tensor *out;
@@ -42,8 +40,8 @@ static Status kernel_cat_in_place(Call *c) {
 static Status kernel_cat_room(Call *c) {
   int64_t room = 0;
   for (uint32_t i = 0; i < c->input_count; i++) {
-    const Tensor *weight = c->inputs[i].tag == TAG_TENSOR ? c->inputs[i].tensor : NULL;
-    if (weight && weight->ndim && !int64_add(room, weight->sizes[0], &room)) room = 0;
+    const Tensor *weight = call_tensor(c, i);
+    if (weight->ndim && !int64_add(room, weight->sizes[0], &room)) room = 0;
   }
   call_set(c, 0, ivalue_int(room));
   return OK;
@@ -51,8 +49,12 @@ static Status kernel_cat_room(Call *c) {
 
 static const OpRow rows[] = {
     {.schema = "wick::cat_in_place(...) -> Tensor",
+     OPEN("Tensor... int"),
      .kernel = kernel_cat_in_place,
-     .flags = OP_COMPOSITE | OP_ACCEPT_SPARSE},
-    {.schema = "wick::cat_room(...) -> int", .kernel = kernel_cat_room, .flags = OP_ACCEPT_SPARSE},
+     .flags = OP_COMPOSITE | OP_ACCEPT_SPARSE | OP_OF_PLANS},
+    {.schema = "wick::cat_room(...) -> int",
+     OPEN("Tensor..."),
+     .kernel = kernel_cat_room,
+     .flags = OP_ACCEPT_SPARSE | OP_ACCEPT_UNDEFINED | OP_OF_PLANS},
 };
 OP_TABLE(op_table_join_in_place, rows);

@@ -182,7 +182,7 @@ static const OpRow rows[] = {
            "torch.conj(torch.conj(grad) * other)", .out = "out"),
     BINARY("div", CAST_WIDEST, "self / other", shape_pointwise_float, "grad / torch.conj(other)",
            "-grad * torch.conj(result / other)", "torch.conj(torch.conj(grad) / other)", .out = "out", .since = 4,
-           .upgrader = "0_3"),
+           .extras = &(const RowExtras){.upgrader = "0_3"}),
     {.schema = "aten::div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
      .cast = CAST_WIDEST,
      .out = "out_mode",

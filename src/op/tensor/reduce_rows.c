@@ -267,9 +267,9 @@ static const OpRow rows[] = {
          .with = &count_reduction),
     /* the outs of max and min would shadow the forms of two tensors */
     REDUCE("aten::max(Tensor self) -> Tensor", shape_extreme, kernel_reduce, .with = &max_reduction,
-           .grad = "self: spread_evenly(grad, self == result)", .blocked = "unary_out"),
+           .grad = "self: spread_evenly(grad, self == result)", .extras = &(const RowExtras){.blocked = "unary_out"}),
     REDUCE("aten::min(Tensor self) -> Tensor", shape_extreme, kernel_reduce, .with = &min_reduction,
-           .grad = "self: spread_evenly(grad, self == result)", .blocked = "unary_out"),
+           .grad = "self: spread_evenly(grad, self == result)", .extras = &(const RowExtras){.blocked = "unary_out"}),
     REDUCE("aten::max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", shape_extreme,
            kernel_reduce, .with = &max_reduction,
            .grad = "self: value_selecting_reduction_backward(grad, dim, results[1], self.size(), keepdim)",

@@ -557,7 +557,7 @@ static const OpRow rows[] = {
      .flags = OP_VIEW | OP_RETURNS_ARGUMENT},
     /* dtypes are ints here, so it would shadow view(int[]) */
     ROW("aten::view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)", view_dtype, GRAD_VIEW_DTYPE,
-        .blocked = "dtype"),
+        .extras = &(const RowExtras){.blocked = "dtype"}),
     COPY_ROW("aten::view_copy.dtype(Tensor self, ScalarType dtype) -> Tensor", view_dtype, GRAD_VIEW_DTYPE),
     ROW("aten::reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)", reshape, GRAD_SIZES),
     ROW("aten::_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)", reshape_alias, GRAD_SIZES),

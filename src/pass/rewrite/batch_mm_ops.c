@@ -164,8 +164,12 @@ static OpFactory tree_reduce_factory = {make_tree_reduce}, batch_side_factory = 
 
 static const OpRow rows[] = {
     {.schema = "prim::MMTreeReduce(...) -> Tensor",
+     OPEN("Tensor..."),
      .factory = &tree_reduce_factory,
-     .flags = OP_COMPOSITE | OP_ACCEPT_ANY},
-    {.schema = "prim::MMBatchSide(...) -> ...", .factory = &batch_side_factory, .flags = OP_COMPOSITE | OP_ACCEPT_ANY},
+     .flags = OP_COMPOSITE | OP_ACCEPT_ANY | OP_OF_PLANS},
+    {.schema = "prim::MMBatchSide(...) -> ...",
+     OPEN("Tensor Tensor... -> Tensor..."),
+     .factory = &batch_side_factory,
+     .flags = OP_COMPOSITE | OP_ACCEPT_ANY | OP_OF_PLANS},
 };
 OP_TABLE(op_table_batch_mm, rows);

@@ -97,9 +97,10 @@ static void add_pattern(Making *m, const Operator *op, const Inner *inner, const
 static void add_patterns(Making *m) {
   m->count = 0;
   for (const Operator *op = operator_next(NULL); op; op = operator_next(op)) {
-    if (!op->row->quantizes || op->variant != VARIANT_FUNCTIONAL) continue;
+    const QuantizedForm *form = row_extras(op->row)->quantizes;
+    if (!form || op->variant != VARIANT_FUNCTIONAL) continue;
     Inner *inner = ARENA_NEW(m->arena, Inner);
-    *inner = inner_of(m->arena, op->row->quantizes);
+    *inner = inner_of(m->arena, form);
     if (inner->form->relu) {
       add_pattern(m, op, inner, "  %r : Tensor = aten::relu(%z)\n");
       add_pattern(m, op, inner, "  %r : Tensor = aten::relu_(%z)\n");

@@ -48,23 +48,27 @@ static Status add_functions(Bytecode *bytecode) {
   return OK;
 }
 
-/* Operators that wick does not have, of all functions together. */
+/* Operators that wick does not have, of all functions together, and those that only its passes make. */
 static Status check_operators(const Bytecode *bytecode) {
   StrBuf text = {.max_length = 1 << 16};
   size_t count = 0;
+  Status status = OK;
   for (size_t i = 0; i < bytecode->functions.length; i++) {
     IValue rows = bytecode_table_get(bytecode->functions.data[i].code, "operators");
     for (uint32_t k = 0; rows.tag == TAG_TUPLE && k < rows.tuple->length; k++) {
       BytecodeOperator op;
-      if (!bytecode_operator(rows.tuple->values[k], &op) || bytecode_operator_is_known(&op)) continue;
+      bool is_known;
+      if (!bytecode_operator(rows.tuple->values[k], &op)) continue;
+      TRY_GOTO(bytecode_operator_find(&op, &is_known), done);
+      if (is_known) continue;
       strbuf_printf(&text, "%s  " STR_FMT "%s" STR_FMT, count++ ? "\n" : "", STR_ARG(op.name),
                     op.overload_name.length ? "." : "", STR_ARG(op.overload_name));
     }
   }
-  Status status = OK;
   if (count)
     status = status_new(ERROR_UNSUPPORTED, "the archive uses %zu operator%s that wick does not have:\n" STR_FMT, count,
                         count == 1 ? "" : "s", STR_ARG(strbuf_view(&text)));
+done:
   strbuf_dispose(&text);
   return status;
 }

@@ -21,8 +21,8 @@ typedef struct BytecodeOperator {
   int64_t given; /* arguments on the stack; -1: all of them */
 } BytecodeOperator;
 bool bytecode_operator(IValue row, BytecodeOperator *out);
-/* Whether a row of wick's or an instruction of the language runs it. */
-bool bytecode_operator_is_known(const BytecodeOperator *op);
+/* Whether a row of wick's or an instruction of the language runs it. ERROR_UNSUPPORTED: bytecode can't name it. */
+Status bytecode_operator_find(const BytecodeOperator *op, bool *out_is_known) MUST_CHECK;
 /* The schema that the bytecode gives a method; without one, of Tensors. In the unit's arena. */
 FunctionSchema *bytecode_schema(Compilation *c, Bytecode *bytecode, const BytecodeFunction *function);
 /* What a method of the bytecode returns; NULL: there is no such method. */

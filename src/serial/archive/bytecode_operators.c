@@ -78,8 +78,10 @@ static bool is_of_language(Str name) {
          kind == SYM_prim_unchecked_unwrap_optional;
 }
 
-bool bytecode_operator_is_known(const BytecodeOperator *op) {
-  return is_of_language(op->name) || operator_find_overload(op->name, op->overload_name) != NULL;
+Status bytecode_operator_find(const BytecodeOperator *op, bool *out_is_known) {
+  const Operator *found = operator_find_overload(op->name, op->overload_name);
+  *out_is_known = found || is_of_language(op->name);
+  return found ? operator_check_name(found) : OK;
 }
 
 static const Type *without_none(TypeStore *store, const Type *type) {
@@ -202,11 +204,7 @@ static void lift_schema(Lift *l, const Operator *op, int64_t given, int64_t vers
   }
   Symbol kind = symbol_intern(op->name);
   if (!kind) catch_throw(&l->c->catch_point, status_out_of_memory());
-  Node *node = graph_create(l->graph, kind, m.input_count, m.inputs, 0);
-  node->range = lift_line(l, l->at);
-  node->op = op;
-  for (uint32_t i = 0; i < m.return_count; i++) node_add_output(node, m.return_types[i]);
-  graph_insert_node(l->graph, node);
+  Node *node = operator_insert_node(l->graph, op, kind, lift_line(l, l->at), &m);
   for (uint32_t i = 0; i < m.return_count; i++) lift_push(l, node_output(node, i));
 }
 

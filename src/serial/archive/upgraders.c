@@ -5,7 +5,7 @@
 
 const char *upgrader_of(int64_t version, Str name) {
   const Operator *op = operator_find_changed(name);
-  return op && version < op->row->since ? op->row->upgrader : NULL;
+  return op && version < op->row->since ? row_extras(op->row)->upgrader : NULL;
 }
 
 SugaredValue *operator_of_version(Compilation *c, int64_t version, Symbol symbol) {
