@@ -6,7 +6,7 @@
 #include "serial/archive/zip_writer.h"
 #include "serial/serial.h"
 
-enum { MAX_HEADER = 1 << 16 };
+enum { MAX_HEADER = 1 << 24, NEWEST_FORMAT = 3 };
 
 static Status bad_header(const char *what) {
   return status_new(ERROR_DATA, "damaged .npy: %s", what);
@@ -39,7 +39,7 @@ static bool header_value(Str header, const char *key, Str *out) {
 
 typedef struct NpyHeader {
   DType dtype;
-  bool fortran;
+  bool fortran, is_swapped; /* the most significant byte of each number is the first */
   int ndim;
   int64_t sizes[TENSOR_MAX_DIMS];
 } NpyHeader;
@@ -66,8 +66,9 @@ static Status parse_header(Str text, NpyHeader *h) {
   if (!header_value(text, "descr", &descr) || !header_value(text, "fortran_order", &order) ||
       !header_value(text, "shape", &shape))
     return bad_header("its header lacks descr, fortran_order or shape");
-  if (descr.length < 4 || (descr.data[0] != '\'' && descr.data[0] != '"'))
+  if (descr.length && (descr.data[0] == '[' || descr.data[0] == '('))
     return status_new(ERROR_UNSUPPORTED, ".npy: arrays of structures");
+  if (descr.length < 4 || (descr.data[0] != '\'' && descr.data[0] != '"')) return bad_header("a malformed descr");
   char byte_order = descr.data[1], kind = descr.data[2];
   size_t end = 3;
   while (end < descr.length && descr.data[end] >= '0' && descr.data[end] <= '9') end++;
@@ -76,11 +77,23 @@ static Status parse_header(Str text, NpyHeader *h) {
   if (str_to_int64(str_slice(descr, 3, end), 10, &bytes))
     for (size_t i = 0; i < sizeof descr_rows / sizeof *descr_rows; i++)
       if (descr_rows[i].kind == kind && descr_rows[i].bytes == bytes) h->dtype = descr_rows[i].dtype;
-  if (h->dtype == DTYPE_NONE || (byte_order == '>' && bytes > 1))
+  if (h->dtype == DTYPE_NONE || !strchr("<>|=", byte_order))
     return status_new(ERROR_UNSUPPORTED, ".npy: arrays of type " STR_FMT,
                       STR_ARG(str_slice(descr, 0, end < 20 ? end + 1 : 20)));
+  h->is_swapped = byte_order == '>';
   h->fortran = str_starts_with(order, "True");
   return parse_shape(shape, h);
+}
+
+/* Turns round the bytes of every number; a complex one is two. */
+static void swap_bytes(unsigned char *data, size_t bytes, DType dtype) {
+  size_t each = dtype_size(dtype) / (dtype_is_complex(dtype) ? 2 : 1);
+  for (size_t at = 0; at + each <= bytes; at += each)
+    for (size_t i = 0; i < each / 2; i++) {
+      unsigned char low = data[at + i];
+      data[at + i] = data[at + each - 1 - i];
+      data[at + each - 1 - i] = low;
+    }
 }
 
 /* Bytes [offset, offset + length) of the source hold one array. */
@@ -90,11 +103,15 @@ static Status load_array(ByteSource *source, uint64_t offset, uint64_t length, I
   if (length < sizeof start) return bad_header("it is too short");
   TRY(byte_source_read(source, offset, start, sizeof start));
   if (memcmp(start, "\x93NUMPY", 6) != 0) return bad_header("its signature is missing");
+  if (start[6] < 1 || start[6] > NEWEST_FORMAT)
+    return status_new(ERROR_UNSUPPORTED, ".npy: version %d.%d of the format", start[6], start[7]);
   size_t prefix = start[6] == 1 ? 10 : 12;
   size_t header = start[6] == 1
                       ? (size_t)(start[8] | start[9] << 8)
                       : (size_t)start[8] | (size_t)start[9] << 8 | (size_t)start[10] << 16 | (size_t)start[11] << 24;
-  if (header > MAX_HEADER || prefix + header > length) return bad_header("its header is too long");
+  if (header > length - prefix) return bad_header("its header leaves the file");
+  if (header > MAX_HEADER)
+    return status_new(ERROR_UNSUPPORTED, ".npy: a header of %zu bytes, more than %d", header, MAX_HEADER);
   char *text = mem_alloc(header + 1);
   if (!text) return status_out_of_memory();
   NpyHeader h = {0};
@@ -117,6 +134,7 @@ static Status load_array(ByteSource *source, uint64_t offset, uint64_t length, I
     tensor_release(tensor);
     return status;
   }
+  if (h.is_swapped) swap_bytes(tensor_data(tensor), bytes, h.dtype);
   *out = ivalue_tensor(tensor);
   return OK;
 }
