@@ -62,6 +62,8 @@ mkdir pipe && mkfifo pipe/chain.pt && { cat pipe/chain.pt > piped.pt & }
 wait
 cmp piped.pt chain.pt || failed=1
 expect 1 "output[1][0]: strides [4, 2, 1, 1], not [5, 2, 1, 1]" "$wick" check "$here/program/strides.py" "$here/data/strides_wrong.io.pt"
+sed 's/x.device, \[/torch.device("meta"), [/' "$here/program/devices.py" > other_device.py
+expect 1 "output[0]: meta, not cpu" "$wick" check other_device.py "$here/program/devices.io.pt"
 "$wick" run chain.py 'ones(2)' 'ones(2)' -o /proc/self/fd/1 | head -c 6 > start
 grep -q NUMPY start || { echo "no .npy in a pipe"; failed=1; }
 exit $failed
