@@ -2,6 +2,7 @@
 """Writes tests/files: what users give in the place of a TorchScript archive, as PyTorch writes it."""
 import collections
 import pathlib
+import zipfile
 
 import torch
 from torch.package import PackageExporter
@@ -41,9 +42,14 @@ with PackageExporter(str(FOLDER / "package.pt")) as package:
     package.save_pickle("model", "weights.pkl", collections.OrderedDict(w=torch.ones(2)))
 archive = FOLDER / "missing_operator.pt"
 torch.jit.script(Missing()).save(archive)
-import zipfile
 with zipfile.ZipFile(archive) as file:
     records = [(name, file.read(name)) for name in file.namelist() if not name.endswith(".debug_pkl")]
 with zipfile.ZipFile(archive, "w") as file:
     for name, data in records:
         file.writestr(name, data.replace(b"torch.add(", b"ops.strange.plus("))
+# bytecode whose method gives something else than its schema says
+with zipfile.ZipFile(FOLDER.parent / "mobile" / "bytecode_loop.pt") as file:
+    records = [(name, file.read(name)) for name in file.namelist()]
+with zipfile.ZipFile(FOLDER / "wrong_return.ptl", "w") as file:
+    for name, data in records:
+        file.writestr(name, data.replace(b"Dict[str, Tensor]", b"Dict[str, number]"))

@@ -106,6 +106,11 @@ static void expect_file(const char *path, const char *text) {
   if (!strstr(wick_error_message(error), text)) fail_msg("'%s' expected in '%s'", text, wick_error_message(error));
   wick_error_free(error);
 }
+/* What is not of the annotated type: saved, it could not be loaded. */
+static void test_bytecode_of_another_type(void **state) {
+  (void)state;
+  expect_file("files/wrong_return.ptl", "a function gives Dict[str, Tensor] and says that it gives Dict[str, number]");
+}
 static void test_pickles(void **state) {
   (void)state;
   expect_file("files/state_dict.pt",
@@ -211,6 +216,7 @@ int main(void) {
       cmocka_unit_test(test_tar),
       cmocka_unit_test(test_archives),
       cmocka_unit_test(test_pickles),
+      cmocka_unit_test(test_bytecode_of_another_type),
       cmocka_unit_test(test_contents_and_mutations),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

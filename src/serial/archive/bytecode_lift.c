@@ -5,6 +5,7 @@
 
 #include <assert.h>
 
+#include "frontend/emitter.h"
 #include "ir/operator_use.h"
 #include "pass/pass.h"
 #include "serial/archive/bytecode_machine.h"
@@ -258,9 +259,13 @@ static void emit(Compilation *c, void *argument) {
   if (l->stack.length != m->method->schema->return_count)
     LIFT_FAIL(l, "a function returns another number of values than its schema says");
   for (uint32_t i = 0; i < m->method->schema->return_count; i++) {
-    Value *result = lift_fit(l, m->method->schema->returns[i].type, l->stack.data[i]);
-    graph_register_output(
-        l->graph, value_convert(l->graph, m->method->schema->returns[i].type, result, true, lift_line(l, l->at)));
+    const Type *type = m->method->schema->returns[i].type;
+    Value *result = lift_fit(l, type, l->stack.data[i]);
+    result = value_convert(l->graph, type, result, true, lift_line(l, l->at));
+    if (!type_is_subtype_unrefined(result->type, type))
+      LIFT_FAIL(l, "a function gives %s and says that it gives %s", type_text(l->c, result->type),
+                type_text(l->c, type));
+    graph_register_output(l->graph, result);
   }
   function_note_operators(m->method, l->graph);
   constant_pooling(l->graph);
