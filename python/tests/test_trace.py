@@ -514,6 +514,91 @@ class Programs(unittest.TestCase):
         self.assertEqual(failed, [])
 
 
+class Shift(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear, self.by = nn.Linear(3, 3), 4
+
+    def forward(self, x):
+        return self.linear(x)
+
+    @torch.jit.export
+    def shifted(self, n: int) -> int:
+        return self.doubled(n) + self.by
+
+    def doubled(self, n: int) -> int:
+        return 2 * n
+
+
+def twice_relu(x):
+    return torch.relu(x) * 2
+
+
+class Exporting(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.shift, self.other, self.activation = Shift(), Shift(), twice_relu
+
+    def forward(self, x):
+        return self.shift(x) + self.other(x)
+
+    @torch.jit.export
+    def scaled(self, x, by: float = 2.0):
+        return self.activation(self.shift(x)) * by * self.factor + self.other.shifted(1)
+
+    @property
+    def factor(self) -> float:
+        return 0.5
+
+    @torch.jit.ignore
+    def not_compiled(self):
+        return {*"abc"}
+
+
+class UncompiledProperty(nn.Module):
+    def forward(self, x):
+        return x + 1
+
+    @property
+    def names(self):
+        return [name for name in globals()]
+
+
+class UncompiledExport(UncompiledProperty):
+    @torch.jit.export
+    def wrong(self):
+        return globals()
+
+
+class Exports(unittest.TestCase):
+    """What PyTorch 1.13 compiles of modules that are traced."""
+
+    def test_exported_methods_are_saved(self):
+        module, x = Exporting(), torch.ones(2, 3)
+        traced = torch.jit.trace(module, x)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "exporting.pt")
+            traced.save(path)
+            loaded = torch.jit.load(path)
+        for program in (traced, loaded):
+            self.assertTrue(torch.equal(program(x), module(x)))
+            self.assertTrue(torch.equal(program.scaled(x, 3.0), module.scaled(x, 3.0)))
+            self.assertEqual(program.shift.shifted(3), 10)
+            self.assertEqual(program.other.doubled(3), 6)
+        self.assertFalse(hasattr(loaded, "not_compiled"))
+
+    def test_traces_make_way(self):
+        # an exported method calls shift's forward, which is compiled, but only another method of `other`
+        traced = torch.jit.trace(Exporting(), torch.ones(2, 3))
+        self.assertIn("(shift).forward1(x, )", traced.code)
+        self.assertIn("(other).forward(x, )", traced.code)
+
+    def test_what_can_not_be_compiled(self):
+        self.assertEqual(torch.jit.trace(UncompiledProperty(), torch.ones(2))(torch.zeros(1)).item(), 1)
+        with self.assertRaisesRegex(RuntimeError, "globals"):
+            torch.jit.trace(UncompiledExport(), torch.ones(2))
+
+
 class Warnings(unittest.TestCase):
 
     def test_values_that_leave(self):

@@ -283,15 +283,16 @@ class _Methods:
             return None
         return member
 
-    def entries(self):
-        """The names that are compiled whoever calls them."""
+    def entries(self, is_traced):
+        """The names that are compiled whoever calls them; a trace makes forward itself."""
         names = []
         for name in self.members:
             member = self.method(name)
             if member is None:
                 continue
             modifier = _modifiers.modifier_of(member)
-            is_forward = name == "forward" and modifier not in (_modifiers.IGNORE, _modifiers.UNUSED)
+            is_forward = (name == "forward" and not is_traced
+                          and modifier not in (_modifiers.IGNORE, _modifiers.UNUSED))
             if is_forward or modifier == _modifiers.EXPORT:
                 names.append(name)
         return names
@@ -316,34 +317,76 @@ def _called_names(function):
     return frozenset(inner.attr for inner in ast.walk(node) if isinstance(inner, ast.Attribute))
 
 
-def _choose_methods(pairs):
-    """Of each (ModuleType, module): the functions that are compiled. What a compiled function names is compiled."""
+@functools.lru_cache(maxsize=1024)
+def _paths_from_self(function):
+    """(names, whether it is called) of each `self.a.b` in a method's source."""
+    try:
+        _, node = _frontend.parsed(inspect.unwrap(function))
+    except _frontend.FrontendError:
+        return ()
+    called = {id(inner.func) for inner in ast.walk(node) if isinstance(inner, ast.Call)}
+    paths = set()
+    for inner in ast.walk(node):
+        names, at = [], inner
+        while isinstance(at, ast.Attribute):
+            names.insert(0, at.attr)
+            at = at.value
+        if names and isinstance(at, ast.Name) and at.id == "self":
+            paths.add((tuple(names), id(inner) in called))
+    return tuple(paths)
+
+
+def _choose_methods(pairs, is_traced=False):
+    """Of each (ModuleType, module): the functions that are compiled. What a compiled function names is compiled. Of
+    modules that are traced that begins with what is exported; forward is compiled where such a function calls it."""
     members = {}
     for kind, _ in pairs:
         if kind.python_class not in members:
             members[kind.python_class] = _members(kind.python_class)
     chosen = [_Methods(kind, module, members[kind.python_class]) for kind, module in pairs]
+    by_kind = {id(methods.kind): methods for methods in chosen}
     names, pending = {"forward"}, []
 
     def add(methods, name):
         function = methods.method(name)
         if function is not None and name not in methods.functions:
             methods.functions[name] = function
-            pending.append(function)
+            pending.append((methods, function))
+            if is_traced and name == "forward" and _container_base(methods.kind.python_class) != "Module":
+                add_forwards(methods)
+
+    def add_forwards(methods):
+        for inner in methods.kind.modules.values():
+            if id(inner) in by_kind:
+                add(by_kind[id(inner)], "forward")
+
+    def add_used_modules(methods, function):
+        for path, is_called in _paths_from_self(function):
+            at, names = methods, list(path)
+            if is_called and len(names) > 1 and names[-1] == "forward":
+                names.pop()
+            while at is not None and names:
+                at = by_kind.get(id(at.kind.modules.get(names.pop(0))))
+            if at is not None and is_called:
+                add(at, "forward")
+            elif at is not None and at.method("forward") is None:  # a list or dict of modules
+                add_forwards(at)
     for methods in chosen:
-        for name in methods.entries():
+        for name in methods.entries(is_traced):
             add(methods, name)
         methods.find_properties()
         for member in methods.properties.values():
-            pending.extend(f for f in (member.fget, member.fset) if f is not None)
+            pending.extend((methods, f) for f in (member.fget, member.fset) if f is not None)
         for hooks in methods.kind.hooks:
-            pending.extend(hooks)
+            pending.extend((methods, hook) for hook in hooks)
     while pending:
-        function = pending.pop()
+        methods, function = pending.pop()
         if _modifiers.modifier_of(function) in (_modifiers.IGNORE, _modifiers.UNUSED):
             continue
         fresh = _called_names(function) - names
         names |= fresh
+        if is_traced:
+            add_used_modules(methods, function)
         for methods in chosen:
             for name in fresh:
                 add(methods, name)

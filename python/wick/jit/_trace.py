@@ -146,13 +146,6 @@ def _trace_function(function, call, style):
 
 # ---- modules ----
 
-class _NoMethods:
-    """Of a module's class that is only traced: its methods come with the trace."""
-
-    def __init__(self, kind):
-        self.kind, self.functions, self.properties = kind, {}, {}
-
-
 class _ModuleBuild:
     """Classes and objects for a module and all that it holds; each instance has a class of its own, for what it was
     traced to do is its alone."""
@@ -170,29 +163,42 @@ class _ModuleBuild:
         kind = _recursive.module_type(module) if _recursive._is_compiled(module) else _recursive.ModuleType(module)
         self.kinds[id(module)] = kind
         if kind.compiled is None:
-            kind.hooks, kind.functions = ((), ()), {}
+            kind.hooks = ((), ())
             for table, which in ((module._parameters, _recursive.PARAMETER), (module._buffers, _recursive.BUFFER)):
                 for name, value in table.items():  # what is a tensor now is one, whatever the annotation allows
                     if value is not None:
                         kind.attributes[name] = (which, "Tensor")
             kind.modules = {name: self._kind_of(inner) for name, inner in module._modules.items()
                             if inner is not None}
-        self.order.append(kind)
+        self.order.append((kind, module))
         return kind
 
     def _compile(self):
-        builder, names = _program.Builder(), {}
-        fresh = [kind for kind in self.order if kind.compiled is None]
-        for kind in self.order:
+        """The classes with the methods that are exported. Properties are theirs, too, but where one can't be compiled
+        there are none."""
+        names = {id(kind): _registry.unique_name(_registry.program_name(kind.python_class), kind)
+                 if kind.compiled is None else kind.compiled.name for kind, _ in self.order}
+        chosen = _recursive._choose_methods([pair for pair in self.order if pair[0].compiled is None], is_traced=True)
+        try:
+            program = self._program_of(chosen, names)
+        except RuntimeError:
+            if not any(methods.properties for methods in chosen):
+                raise
+            for methods in chosen:
+                methods.properties = {}
+            program = self._program_of(chosen, names)
+        for methods in chosen:
+            compiled = _recursive.CompiledType(program, names[id(methods.kind)], set(methods.functions))
+            methods.kind.compiled = compiled
+
+    def _program_of(self, chosen, names):
+        builder = _program.Builder()
+        for kind, _ in self.order:
             if kind.compiled is not None:
-                names[id(kind)] = kind.compiled.name
                 builder.modules["__torch__." + kind.compiled.name] = kind.compiled
-        for kind in fresh:
-            names[id(kind)] = _registry.unique_name(_registry.program_name(kind.python_class), kind)
-            builder.statements.append(_recursive._class_tree(_NoMethods(kind), builder, names[id(kind)], names))
-        program = builder.compile()
-        for kind in fresh:
-            kind.compiled = _recursive.CompiledType(program, names[id(kind)], set())
+        for methods in chosen:
+            builder.statements.append(_recursive._class_tree(methods, builder, names[id(methods.kind)], names))
+        return builder.compile()
 
     def _object_of(self, module):
         if _recursive._is_compiled(module):
