@@ -1,6 +1,8 @@
 /* Rules that put an operand in place of a new tensor: where nobody can tell the two apart (AliasDb) and the types tell
- * that dtype and strides are the same, for of a view with gaps it is a dense tensor. Also the rank of what a
+ * that elements, dtype and strides are the same, for of a view with gaps it is a dense tensor. Also the rank of what a
  * convolution gives. */
+#include <math.h>
+
 #include "pass/pass.h"
 #include "pass/rewrite/peephole_rule.h"
 #include "pass/rewrite/rewrite.h"
@@ -8,13 +10,23 @@
 
 #define FILE_NAME "peephole_alias_sensitive"
 
-/* The scalar leaves the dtype as it is: an int that of any tensor but a bool one, a float that of floating ones. */
-static bool keeps_dtype(const PeepholeMatch *m) {
+/* x + 0. is not x where that is -0., nor is x - -0. */
+static bool is_neutral_zero(const PeepholeMatch *m) {
+  double zero;
+  return constant_double(node_input(m->node, 1), &zero) && (m->node->kind == SYM_aten_add) == (signbit(zero) != 0);
+}
+
+/* What the scalar does to each element, and to the dtype: of floating numbers 1. changes none; an int leaves any tensor
+ * of integers what it is, a float does not. Of complex numbers, a zero part of the scalar changes signs of zeros, and
+ * makes NaN of infinity. */
+static bool keeps_elements(const PeepholeMatch *m) {
   const TensorInfo *info = value_tensor(bound(m, 'x'));
   if (!info || info->dtype < 0) return false;
   DType dtype = (DType)info->dtype;
-  if (dtype_is_floating(dtype) || dtype_is_complex(dtype)) return true;
-  return m->node->kind != SYM_aten_div && dtype != DTYPE_BOOL && node_input(m->node, 1)->type->kind == TYPE_INT;
+  bool adds = m->node->kind == SYM_aten_add || m->node->kind == SYM_aten_sub;
+  if (dtype_is_floating(dtype)) return !adds || is_neutral_zero(m);
+  return !dtype_is_complex(dtype) && m->node->kind != SYM_aten_div && dtype != DTYPE_BOOL &&
+         node_input(m->node, 1)->type->kind == TYPE_INT;
 }
 
 static bool keeps_layout(const PeepholeMatch *m) {
@@ -40,8 +52,8 @@ static Value *rank_of_convolution(const PeepholeMatch *m) {
 static const PeepholeRule rules[] = {
   {"rank_of_convolution", "aten::dim(%c=aten::conv1d|aten::conv2d|aten::conv3d(%x, ...))",
                                                                 MAKES(rank_of_convolution), SHAPES},
-  {"tensor_plus_0",  "aten::add|aten::sub(%x:Tensor, 0., 1.)",  GIVES("%x"), WHEN(keeps_dtype, keeps_layout, is_alike)},
-  {"tensor_times_1", "aten::mul|aten::div(%x:Tensor, 1.)",      GIVES("%x"), WHEN(keeps_dtype, keeps_layout, is_alike)},
+  {"tensor_plus_0",  "aten::add|aten::sub(%x:Tensor, 0., 1.)",  GIVES("%x"), WHEN(keeps_elements, keeps_layout, is_alike)},
+  {"tensor_times_1", "aten::mul|aten::div(%x:Tensor, 1.)",      GIVES("%x"), WHEN(keeps_elements, keeps_layout, is_alike)},
 };
 /* clang-format on */
 const PeepholeTable peephole_aliases = {PEEPHOLE_ALIASES, FILE_NAME, rules, sizeof rules / sizeof *rules};
