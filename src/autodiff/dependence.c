@@ -1,8 +1,16 @@
 /* What depends on what in a differentiable graph: outputs on inputs, gradients on captures, captures on gradients. Sets
  * are bits, `words` of 64 each. */
 #include "autodiff/differentiate_internal.h"
+#include "call/call_plan.h"
 
 /* ---- which inputs an output depends on ---- */
+
+/* The arguments of the node that its results' gradients reach: not running statistics, nor what lends its sizes. */
+static uint64_t reached_arguments(const Differ *d, const Node *node) {
+  const Formula *formula = node_formula(node);
+  uint32_t statements;
+  return formula ? wanted_arguments(d, node, formula, &statements) : UINT64_MAX;
+}
 
 void differ_find_dependence(const Differ *d, Gradient *g) {
   uint32_t count = graph_input_count(d->forward), words = g->words;
@@ -16,9 +24,9 @@ void differ_find_dependence(const Differ *d, Gradient *g) {
   }
   BLOCK_EACH(node, d->forward->block) {
     if (!node_requires(d, node)) continue;
-    uint64_t *set = ARENA_ARRAY(d->arena, uint64_t, words);
+    uint64_t *set = ARENA_ARRAY(d->arena, uint64_t, words), reached = reached_arguments(d, node);
     for (uint32_t i = 0; i < node->input_count; i++) {
-      if (node_reads_metadata(node, i)) continue; /* no gradient reaches what only lends its sizes */
+      if (i < CALL_MAX_INPUTS && !(reached >> i & 1)) continue;
       const uint64_t *other = ptrmap_get(&sets, node_input(node, i));
       for (uint32_t k = 0; other && k < words; k++) set[k] |= other[k];
     }
