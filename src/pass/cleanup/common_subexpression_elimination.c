@@ -79,6 +79,15 @@ static bool may_share(Elimination *e, const Node *a, const Node *b) {
   return true;
 }
 
+/* The analysis learns what is now seen of `first`: where it leaves the graph, no third node may become it. */
+static void merge(Elimination *e, Node *node, Node *first) {
+  JIT_LOG_UPDATE(FILE_NAME, "a second " STR_FMT " of the same goes", STR_ARG(symbol_name(node->kind)));
+  for (uint32_t i = 0; i < node->output_count; i++)
+    alias_replace_value(e->db, node_output(node, i), node_output(first, i));
+  node_replace_all_uses_with(node, first);
+  node_destroy(node);
+}
+
 static void eliminate_in(Elimination *e, Block *block) {
   assert(e->floor <= e->seen.length);
   size_t bottom = e->seen.length;
@@ -95,9 +104,7 @@ static void eliminate_in(Elimination *e, Block *block) {
            !(is_same(e->seen.data[at - 1].node, node) && may_share(e, e->seen.data[at - 1].node, node)))
       at = e->seen.data[at - 1].next;
     if (at > e->floor && jit_opt_limit(FILE_NAME)) {
-      JIT_LOG_UPDATE(FILE_NAME, "a second " STR_FMT " of the same goes", STR_ARG(symbol_name(node->kind)));
-      node_replace_all_uses_with(node, e->seen.data[at - 1].node);
-      node_destroy(node);
+      merge(e, node, e->seen.data[at - 1].node);
       continue;
     }
     vec_arena_push(e->arena, &e->seen, ((Seen){node, (uint32_t)head}));
