@@ -61,8 +61,7 @@ static _Noreturn void refuse(const Grouping *g, const Node *node, const char *wh
 }
 
 static bool only_computes(const Node *node) {
-  const FunctionSchema *schema = node_schema(node);
-  if (node_has_side_effects(node) || (schema && schema->is_mutable)) return false;
+  if (node_has_side_effects(node) || node_writes(node)) return false;
   for (uint32_t b = 0; b < node->block_count; b++) {
     BLOCK_EACH(inner, node->blocks[b]) if (!only_computes(inner)) return false;
   }

@@ -83,9 +83,7 @@ wick_block *wick_node_subgraph(const wick_node *node) {
 }
 
 static bool is_pure(const Node *node) {
-  if (node->block_count || node_has_side_effects(node) || node_is_nondeterministic(node)) return false;
-  const FunctionSchema *schema = node_schema(node);
-  return !schema || !schema->is_mutable;
+  return !node->block_count && !node_acts(node) && !node_writes(node);
 }
 int wick_node_is_pure(const wick_node *node) {
   return node && is_pure(node_of(node));

@@ -49,6 +49,15 @@ ptrdiff_t str_find_char(Str s, char c) {
   return found ? found - s.data : -1;
 }
 
+bool str_is_listed(const char *words, Str word) {
+  for (const char *p = words; *p;) {
+    size_t length = strcspn(p, " ");
+    if (length == word.length && !memcmp(p, word.data, length)) return true;
+    p += length + strspn(p + length, " ");
+  }
+  return false;
+}
+
 Str str_after_last(Str s, char c) {
   return str_slice(s, (size_t)(str_rfind_char(s, c) + 1), s.length);
 }

@@ -25,8 +25,9 @@ bool str_ends_with(Str s, const char *suffix);
 Str str_slice(Str s, size_t begin, size_t end);
 ptrdiff_t str_find_char(Str s, char c); /* -1: absent */
 ptrdiff_t str_rfind_char(Str s, char c);
-Str str_after_last(Str s, char c); /* all of s where c is not in it */
-uint64_t str_hash(Str s);          /* seeded per process */
+bool str_is_listed(const char *words, Str word); /* whether it is one of them, separated by blanks */
+Str str_after_last(Str s, char c);               /* all of s where c is not in it */
+uint64_t str_hash(Str s);                        /* seeded per process */
 /* Damerau-Levenshtein distance, for suggestions; gives up above `limit` and returns limit + 1. */
 size_t str_distance(Str a, Str b, size_t limit);
 

@@ -126,6 +126,9 @@ typedef struct OpRow {
    * that is looked at is the one a formula computes in; of other rows that of the first argument, or, where `promoted`
    * stands among the kinds, the one that tensors and `promote` promote to. NULL: any that the kernel or formula does. */
   const char *dtypes;
+  /* "running_mean running_var": arguments that it writes to although its schema, PyTorch's, does not say so, where no
+   * argument `train` or `training` is false. */
+  const char *writes;
   const char *promote; /* Scalar parameters that take part in type promotion, separated by blanks; NULL: "self other" */
   const RowExtras *extras; /* columns that few rows have: row_extras */
   float clamp[2];          /* where the first is the lesser: it only limits elements to them */

@@ -25,18 +25,8 @@ static FormulaKind formula_kind(const Type *type) {
   }
 }
 
-/* Whether `name` is one of the words of `list`. */
-static bool is_listed(const char *list, Str name) {
-  for (const char *p = list; *p;) {
-    size_t length = strcspn(p, " ");
-    if (length == name.length && !memcmp(p, name.data, length)) return true;
-    p += length + strspn(p + length, " ");
-  }
-  return false;
-}
-
 static bool number_promotes(const OpRow *row, Str name) {
-  return is_listed(row->promote ? row->promote : "self other", name);
+  return str_is_listed(row->promote ? row->promote : "self other", name);
 }
 
 Status operator_program(const Operator *op, KernelProgram **out) {

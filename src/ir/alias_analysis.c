@@ -168,10 +168,12 @@ static void analyze_return(AliasDb *db, const Node *node, const FunctionSchema *
 static void analyze_operator(AliasDb *db, const Node *node, const FunctionSchema *schema) {
   for (uint32_t i = 0; i < node->input_count && i < schema->argument_count; i++) {
     const AliasInfo *alias = schema->arguments[i].alias;
-    if (!alias) continue;
+    bool is_write = node_writes_to(node, i);
+    if (!alias && !is_write) continue;
     ElementId element = alias_declare(db, node_input(node, i));
     if (element == ELEMENT_NONE) continue;
-    if (alias->is_write) add_write(db, node, element, WRITE_SELF);
+    if (is_write) add_write(db, node, element, WRITE_SELF);
+    if (!alias) continue;
     if (alias->contained_write) add_write(db, node, element, WRITE_CONTAINED);
     if ((alias->before | alias->after | alias->contained) & ALIAS_WILDCARD) memory_dag_escape(&db->dag, element);
   }
@@ -233,8 +235,7 @@ static bool block_only_reads(AliasDb *db, const Block *block, int depth) {
     if (kind->effect == EFFECT_WRITES || kind->effect == EFFECT_RUNS) return false;
     const NodeAttribute *subgraph = node_attribute(node, SYM_attr_Subgraph);
     if (subgraph && !graph_only_reads(db, subgraph->g, depth + 1)) return false;
-    const FunctionSchema *schema = node_schema(node);
-    if (schema && schema->is_mutable) return false;
+    if (node_writes(node)) return false;
   }
   return true;
 }

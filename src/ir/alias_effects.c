@@ -62,9 +62,8 @@ static const Graph *subgraph_of(const Node *node) {
 static bool gather_subgraph(Effects *effects, const Block *block) {
   bool writes = false;
   BLOCK_EACH(node, block) {
-    const FunctionSchema *schema = node->block_count ? NULL : node_schema(node);
     const Graph *subgraph = subgraph_of(node);
-    writes |= (schema && schema->is_mutable) || node_kind(node->kind)->effect == EFFECT_WRITES;
+    writes |= node_writes(node) || node_kind(node->kind)->effect == EFFECT_WRITES;
     effects->is_ordered |= node_has_side_effects(node);
     effects->is_drawing |= node_is_nondeterministic(node);
     for (uint32_t b = 0; b < node->block_count; b++) writes |= gather_subgraph(effects, node->blocks[b]);

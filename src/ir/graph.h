@@ -265,6 +265,10 @@ const Operator *node_operator(const Node *node);
 Status node_resolve(const Node *node, const Operator **out) MUST_CHECK;
 bool node_has_side_effects(const Node *node);
 bool node_is_nondeterministic(const Node *node);
+bool node_writes_to(const Node *node, uint32_t i); /* to its i-th input: its schema or its row (OpRow.writes) says so */
+bool node_writes(const Node *node);                /* to some input, or to what one holds */
+/* Nobody can do without it, though nobody needs its results: it has side effects or draws random numbers. */
+bool node_acts(const Node *node);
 bool node_is_in_eval(const Node *node); /* its argument `train` or `training` is there and known to be false */
 bool node_reads_metadata(const Node *node, uint32_t i); /* of its i-th input: operator_reads_metadata */
 bool node_may_change_grad_mode(const Node *node);       /* calls set it back */

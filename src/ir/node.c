@@ -354,6 +354,34 @@ bool node_is_in_eval(const Node *node) {
   return train && value_is_constant(train, &value) && value.tag == TAG_BOOL && !value.b;
 }
 
+static bool writes_unannotated(const Node *node, uint32_t i) {
+  const Operator *op = node_operator(node);
+  if (!op || !op->row->writes) return false;
+  const FunctionSchema *schema = operator_schema(op);
+  return i < schema->argument_count && str_is_listed(op->row->writes, schema->arguments[i].name) &&
+         node_input(node, i)->type->kind != TYPE_NONE && !node_is_in_eval(node);
+}
+
+bool node_writes_to(const Node *node, uint32_t i) {
+  const FunctionSchema *schema = node->block_count ? NULL : node_schema(node);
+  if (!schema || i >= schema->argument_count || i >= node->input_count) return false;
+  const AliasInfo *alias = schema->arguments[i].alias;
+  return (alias && alias->is_write) || writes_unannotated(node, i);
+}
+
+bool node_writes(const Node *node) {
+  const FunctionSchema *schema = node->block_count ? NULL : node_schema(node);
+  if (!schema) return false;
+  if (schema->is_mutable) return true;
+  for (uint32_t i = 0; i < node->input_count; i++)
+    if (writes_unannotated(node, i)) return true;
+  return false;
+}
+
+bool node_acts(const Node *node) {
+  return node_has_side_effects(node) || node_is_nondeterministic(node);
+}
+
 bool node_reads_metadata(const Node *node, uint32_t i) {
   const Operator *op = node_operator(node);
   return op && operator_reads_metadata(op, i);

@@ -82,19 +82,11 @@ static const AliasInfo *alias_of(const Watch *w, uint32_t argument) {
   const FunctionSchema *schema = operator_schema(w->op);
   return argument < schema->argument_count ? schema->arguments[argument].alias : NULL;
 }
-/* Schemas of PyTorch's hide some writes. */
+/* Schemas of PyTorch's hide some writes; rows tell of them. */
 static bool hides_write(const Operator *op, uint32_t argument) {
-  static const struct {
-    const char *name;
-    uint32_t first, last;
-  } hidden[] = {{"aten::_saturate_weight_to_fp16", 0, 0},                               /* weight */
-                {"aten::_no_grad_embedding_renorm_", 0, 0},                             /* weight */
-                {"aten::rrelu_with_noise", 1, 1},                                       /* noise */
-                {"aten::rrelu_with_noise_", 1, 1},          {"aten::batch_norm", 3, 4}, /* running_mean, running_var */
-                {"aten::native_batch_norm", 3, 4},          {"aten::instance_norm", 3, 4}};
-  for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++)
-    if (str_is(op->name, hidden[i].name) && argument >= hidden[i].first && argument <= hidden[i].last) return true;
-  return false;
+  const FunctionSchema *schema = operator_schema(op);
+  return op->row->writes && argument < schema->argument_count &&
+         str_is_listed(op->row->writes, schema->arguments[argument].name);
 }
 static bool may_write(const Watch *w, uint32_t argument) {
   const AliasInfo *alias = alias_of(w, argument);

@@ -105,9 +105,7 @@ static bool run_node(Exec *exec, Node *node, const IValue *inputs, IValue *outpu
   }
   const FunctionSchema *schema = node_schema(node);
   const Operator *op = node_operator(node);
-  if (!exec || !schema || !op || schema->is_mutable || schema->is_vararg || node_has_side_effects(node) ||
-      node_is_nondeterministic(node))
-    return false;
+  if (!exec || !schema || !op || node_writes(node) || schema->is_vararg || node_acts(node)) return false;
   if (node->output_count > CALL_MAX_OUTPUTS) return false;
   Call call = {.exec = exec,
                .op = op,

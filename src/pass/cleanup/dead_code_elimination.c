@@ -1,4 +1,5 @@
-/* Dead code elimination by marking: nodes with effects and what the graph returns are live, and what they need. Outputs
+/* Dead code elimination by marking: nodes with effects (drawing random numbers is one: what is drawn later depends on
+ * it) and what the graph returns are live, and what they need. Outputs
  * of Ifs and values carried by Loops are marked one by one, so a dead one goes while the others stay. A write is live
  * when something live, or somebody outside, may see the memory. */
 #include "ir/alias_db.h"
@@ -67,10 +68,7 @@ static void follow_node(Marking *m, Node *node) {
 static void follow_uses(Marking *m, const Value *value) {
   for (size_t i = 0; i < value->uses.length; i++) {
     Use use = value->uses.data[i];
-    const FunctionSchema *schema = is_needed(m, use.user) || use.user->block_count ? NULL : node_schema(use.user);
-    if (!schema || !schema->is_mutable || use.offset >= schema->argument_count) continue;
-    const AliasInfo *alias = schema->arguments[use.offset].alias;
-    if (alias && alias->is_write) need_node(m, use.user);
+    if (!is_needed(m, use.user) && node_writes_to(use.user, use.offset)) need_node(m, use.user);
   }
 }
 
@@ -91,16 +89,26 @@ static void follow_value(Marking *m, Value *value) {
     need_carried(m, node, value->offset);
 }
 
-static bool is_write(const Node *node) {
-  const FunctionSchema *schema = node->block_count ? NULL : node_schema(node);
-  return schema && schema->is_mutable;
+/* Of a node that runs a graph of its own: whether it is more than its results. */
+static bool subgraph_acts(const Node *node);
+static bool block_acts(const Block *block) {
+  BLOCK_EACH(node, block) {
+    if (node_acts(node) || node_writes(node) || subgraph_acts(node)) return true;
+    for (uint32_t i = 0; i < node->block_count; i++)
+      if (block_acts(node->blocks[i])) return true;
+  }
+  return false;
+}
+static bool subgraph_acts(const Node *node) {
+  const NodeAttribute *subgraph = node_attribute(node, SYM_attr_Subgraph);
+  return subgraph && subgraph->tag == ATTR_GRAPH && node->kind != SYM_prim_Closure && block_acts(subgraph->g->block);
 }
 
 static void mark_effects(Marking *m, Block *block) {
   BLOCK_EACH(node, block) {
-    if (node_has_side_effects(node))
+    if (node_acts(node) || subgraph_acts(node))
       need_node(m, node);
-    else if (is_write(node))
+    else if (node_writes(node))
       vec_arena_push(m->scratch, &m->writes, node);
     for (uint32_t i = 0; i < node->block_count; i++) mark_effects(m, node->blocks[i]);
   }
@@ -198,11 +206,8 @@ static bool is_of_attribute(const Value *value) {
 static void need_writes_to_attributes(Marking *m) {
   for (size_t i = 0; i < m->writes.length; i++) {
     Node *write = m->writes.data[i];
-    const FunctionSchema *schema = node_schema(write);
-    for (uint32_t k = 0; k < schema->argument_count && k < write->input_count; k++) {
-      const AliasInfo *alias = schema->arguments[k].alias;
-      if (alias && alias->is_write && is_of_attribute(node_input(write, k))) need_node(m, write);
-    }
+    for (uint32_t k = 0; k < write->input_count; k++)
+      if (node_writes_to(write, k) && is_of_attribute(node_input(write, k))) need_node(m, write);
   }
   follow(m);
 }

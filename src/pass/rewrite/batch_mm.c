@@ -200,8 +200,7 @@ static void batch_in(Batcher *b, const Block *block) {
 
 static bool writes(const Block *block) {
   BLOCK_EACH(node, block) {
-    const FunctionSchema *schema = node_schema(node);
-    if (schema && schema->is_mutable) return true;
+    if (node_writes(node)) return true;
     for (uint32_t i = 0; i < node->block_count; i++)
       if (writes(node->blocks[i])) return true;
   }

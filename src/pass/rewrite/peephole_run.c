@@ -91,8 +91,7 @@ static uint32_t first_end(const ReadTable *table, Symbol kind) {
 
 static bool block_writes(const Block *block) {
   BLOCK_EACH(node, block) {
-    const FunctionSchema *schema = node_schema(node);
-    if (schema ? schema->is_mutable : node_has_side_effects(node)) return true;
+    if (node_schema(node) ? node_writes(node) : node_has_side_effects(node)) return true;
     for (uint32_t i = 0; i < node->block_count; i++)
       if (block_writes(node->blocks[i])) return true;
   }

@@ -132,9 +132,7 @@ static bool is_in_match(const SubgraphMatch *m, const Node *node) {
 }
 
 static bool writes(const Node *node) {
-  if (node_has_side_effects(node)) return true;
-  const FunctionSchema *schema = node_schema(node);
-  if (schema && schema->is_mutable) return true;
+  if (node_has_side_effects(node) || node_writes(node)) return true;
   for (uint32_t b = 0; b < node->block_count; b++) {
     BLOCK_EACH(inner, node->blocks[b]) if (writes(inner)) return true;
   }
