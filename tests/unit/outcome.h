@@ -21,6 +21,8 @@ static inline void tensors_of(IValue v, const Tensor **out, int *count) {
     for (uint32_t i = 0; i < v.tuple->length; i++) tensors_of(v.tuple->values[i], out, count);
   } else if (v.tag == TAG_LIST && v.list->kind == LIST_VALUES) {
     for (size_t i = 0; i < v.list->length; i++) tensors_of(v.list->values[i], out, count);
+  } else if (v.tag == TAG_OBJECT) {
+    for (uint32_t i = 0; i < v.object->slot_count; i++) tensors_of(v.object->slots[i], out, count);
   }
 }
 
@@ -43,7 +45,7 @@ static inline bool same_values(const Tensor *a, const Tensor *b, double toleranc
   return same;
 }
 
-/* Of everything but tensors. */
+/* Of everything but tensors. Objects hold no cycles. */
 static inline bool same_structure(IValue a, IValue b) {
   if (a.tag != b.tag) return false;
   switch (a.tag) {
@@ -70,6 +72,13 @@ static inline bool same_structure(IValue a, IValue b) {
       for (uint32_t i = 0; i < a.tuple->length; i++)
         if (!same_structure(a.tuple->values[i], b.tuple->values[i])) return false;
       return true;
+    case TAG_STRING:
+      return str_equal(ivalue_str(a), ivalue_str(b));
+    case TAG_OBJECT:
+      if (a.object->slot_count != b.object->slot_count) return false;
+      for (uint32_t i = 0; i < a.object->slot_count; i++)
+        if (!same_structure(a.object->slots[i], b.object->slots[i])) return false;
+      return true;
     default:
       return true;
   }
@@ -93,6 +102,14 @@ static inline const char *different_tensors(const Tensor *const *x, const Tensor
                tensor_records(x[i]) ? "no more" : "now");
       return message;
     }
+  for (int i = 0; i < count; i++)
+    for (int k = 0; k < i; k++)
+      if ((x[i] == x[k]) != (y[i] == y[k])) {
+        static char message[80];
+        snprintf(message, sizeof message, "tensors %d and %d of %d are one %s", k, i, count,
+                 x[i] == x[k] ? "no more" : "now");
+        return message;
+      }
   for (int i = 0; i < count; i++)
     for (int k = 0; k < i; k++)
       if (tensor_shares_storage(x[i], x[k]) != tensor_shares_storage(y[i], y[k])) return "memory shared otherwise";

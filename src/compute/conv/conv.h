@@ -33,6 +33,9 @@ Status conv_params(const Tensor *input, const Tensor *weight,
                    ConvParams *out) MUST_CHECK; /* the sizes, once the numbers are set */
 /* Of a batch's result; sizes has room for CONV_SPATIAL + 2, and is given. */
 const int64_t *conv_result_sizes(const ConvParams *p, int64_t *sizes);
+/* Whether the result of a batch is row-major. An input or weight with dimensions of one element can be row-major and
+ * channels-last at once: then its strides decide, as they do everywhere. */
+bool conv_gives_row_major(const ConvParams *p, const Tensor *input, const Tensor *weight);
 double conv_flops(const Call *call); /* a FlopFunction; the arguments by name, as conv_read */
 /* out, input, weight dense and row-major, of float32 or float64; bias of out_channels or NULL. */
 Status conv_forward_portable(Exec *exec, const ConvParams *p, DType dtype, const void *input, const void *weight,

@@ -231,6 +231,16 @@ static void set_layout(const ConvParams *p, const Tensor *input, const Tensor *w
   }
 }
 
+bool conv_gives_row_major(const ConvParams *p, const Tensor *input, const Tensor *weight) {
+  if (input->row_major && weight->row_major) return true;
+  TensorSpec spec;
+  memset(&spec, 0, offsetof(TensorSpec, sizes));
+  spec.ndim = p->spatial + 2;
+  conv_result_sizes(p, spec.sizes);
+  set_layout(p, input, weight, &spec);
+  return !spec.has_strides;
+}
+
 static Status shape_conv(Call *call, TensorSpec *specs) {
   ConvParams p;
   const ConvPlaces *places = call_with(call);

@@ -35,6 +35,7 @@ enum {
 static ConvActivation activation_of(const Call *call) {
   if (call_is_none(call, ACTIVATION)) return CONV_NONE;
   Str name = call_str(call, ACTIVATION);
+  if (str_ends_with(name, "_")) name.length--;
   ConvActivation activation = conv_activation_find(name);
   return activation || !name.length ? activation : CONV_ACTIVATION_COUNT;
 }
@@ -66,22 +67,23 @@ static Status run_gelu(Call *call, OpRef *gelu, IValue x, IValue *out) {
   ivalue_release(approximate);
   return status;
 }
+/* In place, what it gives keeps the strides and the dtype of what it is given. */
 static Status run_activation(Call *call, IValue x, IValue *out) {
-  static OpRef clamp = OP_REF("aten::hardtanh", ""), relu = OP_REF("aten::relu", "");
-  static OpRef others[] = {
-#define X(name, text) OP_REF("aten::" text, ""),
-      CONV_ACTIVATIONS(X)
+  static OpRef relu[] = {OP_REF("aten::relu", ""), OP_REF("aten::relu_", "")};
+#define X(name, text) {OP_REF("aten::" text, ""), OP_REF("aten::" text "_", "")},
+  static OpRef all[][2] = {CONV_ACTIVATIONS(X)};
 #undef X
-  };
   const IValue *in = call->inputs;
   ConvActivation activation = activation_of(call);
   if (activation == CONV_ACTIVATION_COUNT)
     return status_new(ERROR_RUNTIME, "there is no activation '" STR_FMT "'", STR_ARG(call_str(call, ACTIVATION)));
-  if (activation == CONV_GELU) return run_gelu(call, &others[activation], x, out);
-  if (activation != CONV_CLAMP) return op_call(call->exec, &others[activation], 1, &x, 1, out);
+  bool in_place = str_ends_with(call_str(call, ACTIVATION), "_");
+  OpRef *op = &all[activation][in_place];
+  if (activation == CONV_GELU) return run_gelu(call, op, x, out);
+  if (activation != CONV_CLAMP) return op_call(call->exec, op, 1, &x, 1, out);
   bool is_relu = call_double(call, LOW) == 0 && isinf(call_double(call, HIGH));
-  return is_relu ? op_call(call->exec, &relu, 1, &x, 1, out)
-                 : op_call(call->exec, &clamp, 3, (IValue[]){x, in[LOW], in[HIGH]}, 1, out);
+  return is_relu ? op_call(call->exec, &relu[in_place], 1, &x, 1, out)
+                 : op_call(call->exec, op, 3, (IValue[]){x, in[LOW], in[HIGH]}, 1, out);
 }
 
 static Status run_convolution(Call *call, IValue x, IValue *out) {
@@ -190,11 +192,11 @@ static bool has_plain_end(const Call *call, const ConvParams *p) {
   return true;
 }
 
-/* The gate, if any, has a number for each plane of the input. */
+/* The gate, if any, has a number for each plane of the input, and their product is row-major. */
 static bool has_plain_gate(const Call *call, const Tensor *input) {
   const Tensor *gate = call_tensor_or_null(call, GATE);
   if (!gate) return call_is_none(call, GATE);
-  if (!fused_is_plain(gate) || gate->ndim != input->ndim) return false;
+  if (!fused_is_plain(gate) || gate->ndim != input->ndim || !gate->row_major || !input->row_major) return false;
   for (int d = 0; d < gate->ndim; d++)
     if (gate->sizes[d] != (d < 2 ? input->sizes[d] : 1)) return false;
   return true;
@@ -212,6 +214,7 @@ Status conv_norm_read(const Call *call, ConvNorm *n, bool *is_ordinary) {
   static const ConvPlaces places = {INPUT, WEIGHT, BIAS, STRIDE, PADDING, DILATION, GROUPS, -1, -1};
   ConvParams *p = &n->params;
   TRY(conv_read_at(call, &places, p));
+  if (!conv_gives_row_major(p, input, weight)) return OK;
   if (!call_is_none(call, GATE) && !conv_takes_gate(p)) return OK;
   for (uint32_t i = BIAS; i <= VAR; i++)
     if ((i == BIAS || i >= GAMMA) && !fused_is_vector(call_tensor_or_null(call, i), p->out_channels)) return OK;

@@ -11,16 +11,12 @@
 enum { INPUT, WEIGHT, BIAS, TERM, TERM_FIRST, ACTIVATION, ARGUMENTS, MAX_ARGUMENTS = 4 /* the activation's further */ };
 
 OpRef *linear_activation(Str name) {
-  static const char *const names[] = {
-#define X(name) #name,
-      LINEAR_ACTIVATIONS(X)
+#define X(name) #name, #name "_",
+  static const char *const names[] = {LINEAR_ACTIVATIONS(X)};
 #undef X
-  };
-  static OpRef activations[] = {
-#define X(name) OP_REF("aten::" #name, ""),
-      LINEAR_ACTIVATIONS(X)
+#define X(name) OP_REF("aten::" #name, ""), OP_REF("aten::" #name "_", ""),
+  static OpRef activations[] = {LINEAR_ACTIVATIONS(X)};
 #undef X
-  };
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (str_is(name, names[i])) return &activations[i];
   return NULL;
@@ -84,7 +80,7 @@ static bool find_limits(const Call *c, const Operator *op, Activation *a) {
   a->low = (float)op->row->clamp[0];
   a->high = (float)op->row->clamp[1];
   if (a->low < a->high) return c->input_count == ARGUMENTS;
-  if (!str_is(call_str(c, ACTIVATION), "hardtanh") || c->input_count != ARGUMENTS + 2) return false;
+  if (!str_starts_with(call_str(c, ACTIVATION), "hardtanh") || c->input_count != ARGUMENTS + 2) return false;
   a->low = (float)ivalue_to_double(call_scalar(c, ARGUMENTS));
   a->high = (float)ivalue_to_double(call_scalar(c, ARGUMENTS + 1));
   return a->low <= a->high;

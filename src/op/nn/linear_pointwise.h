@@ -17,5 +17,5 @@
   X(leaky_relu)               \
   X(elu)
 
-/* By its name without aten::. NULL: it is none of them. */
+/* By its name without aten::, in place ("relu_") or not. NULL: it is none of them. */
 OpRef *linear_activation(Str name);

@@ -18,7 +18,7 @@ typedef struct Chain {
   bool factor_first;                           /* the gate's is, of the product's two */
   Value *term;                                 /* what is added */
   bool term_first;
-  const char *name; /* of the activation */
+  const char *name; /* of the activation, without the "_" of the form in place */
   double low, high;
 } Chain;
 
@@ -59,7 +59,7 @@ static bool is_exact(const Node *gelu) {
 /* What the convolution's epilogue does by itself: a limit, by its row or its arguments, or a function that it knows. */
 static bool is_activation(const Node *node, Chain *c) {
   const Operator *op = node_operator(node);
-  if (!op) return false;
+  if (!op || op->variant == VARIANT_OUT) return false;
   c->low = op->row->clamp[0];
   c->high = op->row->clamp[1];
   bool clamps = c->low < c->high;
@@ -108,6 +108,14 @@ static bool find_chain(Node *node, Chain *c) {
   return c->gate || c->norm || c->add || c->activation;
 }
 
+static Value *insert_activation(Graph *graph, const Chain *c) {
+  enum { LONGEST = 32 };
+  char name[LONGEST];
+  bool in_place = node_operator(c->activation)->variant == VARIANT_INPLACE;
+  snprintf(name, sizeof name, "%s%s", c->name, in_place ? "_" : "");
+  return insert_text(graph, str_from(name));
+}
+
 /* The nodes behind the convolution, in order; how many. */
 static int nodes_behind(const Chain *c, Node *nodes[3]) {
   int count = 0;
@@ -129,7 +137,7 @@ static void replace_chain(Graph *graph, AliasDb *db, const Chain *c) {
   inputs[11] = c->norm ? node_input(c->norm, 7) : graph_insert_constant(graph, ivalue_float(0), NULL);
   inputs[12] = c->add ? c->term : none;
   inputs[13] = graph_insert_constant(graph, ivalue_bool(c->add && c->term_first), NULL);
-  inputs[14] = c->activation ? insert_text(graph, str_from(c->name)) : none;
+  inputs[14] = c->activation ? insert_activation(graph, c) : none;
   inputs[15] = graph_insert_constant(graph, ivalue_float(c->low), NULL);
   inputs[16] = graph_insert_constant(graph, ivalue_float(c->high), NULL);
   inputs[17] = graph_insert_constant(graph, ivalue_int(node_conv_dims(c->conv)), NULL);

@@ -3,7 +3,6 @@
  * need be known of the tensors here. */
 #include <assert.h>
 
-#include "call/derive.h"
 #include "ir/graph_log.h"
 #include "op/nn/linear_pointwise.h"
 #include "pass/pass.h"
@@ -28,12 +27,9 @@ static bool is_linear(const Node *node) {
 /* Of one tensor, and constants. */
 static bool is_activation(const Node *node, Str *name) {
   const Operator *op = node_operator(node);
-  Str text, overload;
-  if (!op || node->input_count > MAX_INPUTS - FIXED_INPUTS || node->output_count != 1 ||
-      !schema_text_split(str_from(op->row->schema), &text, &overload) || overload.length)
+  if (!op || node->input_count > MAX_INPUTS - FIXED_INPUTS || node->output_count != 1 || op->overload_name.length)
     return false;
-  ptrdiff_t colon = str_rfind_char(text, ':');
-  *name = str_slice(text, (size_t)(colon + 1), text.length);
+  *name = str_after_last(op->name, ':');
   if (!linear_activation(*name)) return false;
   for (uint32_t i = 1; i < node->input_count; i++) {
     IValue ignored;
