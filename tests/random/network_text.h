@@ -1,0 +1,9 @@
+/* Random networks: layers of convolutions, normalizations, sums, joins, gates and products, with writes in place, state
+ * that a call changes, random numbers, layouts of all kinds and dimensions of one element, among them calls that fail.
+ * As tests/unit/as_written.h wants programs. */
+#pragma once
+
+#include "base/str.h"
+
+/* The same seed gives the same text. */
+void network_text(uint64_t seed, StrBuf *out);
