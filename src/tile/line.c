@@ -131,7 +131,9 @@ void line_statistics(DType dtype, const char *x, int64_t n, double eps, double *
 }
 
 void line_normalize(int64_t n, float *to, const float *x, double mean, double invstd) {
-  line_normal()->normalize(n, to, x, (float)invstd, (float)(-mean * invstd));
+  float center =
+      (float)mean; /* far from zero x * scale would lose what x differs by; the shift makes up for rounding */
+  line_normal()->normalize(n, to, x, center, (float)invstd, (float)(((double)center - mean) * invstd));
 }
 
 void line_normalize_f64(int64_t n, double *to, const double *x, double mean, double invstd) {

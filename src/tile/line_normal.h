@@ -12,7 +12,8 @@ typedef struct LineMoments {
 
 typedef struct LineNormal {
   void (*take_moments)(int64_t n, const float *x, double first, LineMoments *out);
-  void (*normalize)(int64_t n, float *to, const float *x, float scale, float shift); /* x * scale + shift */
+  /* (x - center) * scale + shift */
+  void (*normalize)(int64_t n, float *to, const float *x, float center, float scale, float shift);
 } LineNormal;
 extern const LineNormal line_normal_portable, line_normal_avx2, line_normal_avx512, line_normal_neon;
 const LineNormal *line_normal(void); /* for this processor */

@@ -32,8 +32,9 @@ static void take_moments(int64_t n, const float *x, double first, LineMoments *o
   add_last(n - i, x + i, first, out);
 }
 
-static void normalize_f32(int64_t n, float *to, const float *x, float scale, float shift) {
-  for (int64_t i = 0; i < n; i++) to[i] = x[i] * scale + shift;
+static void normalize_f32(int64_t n, float *to, const float *x, float center, float scale, float shift) {
+#pragma GCC unroll 4
+  for (int64_t i = 0; i < n; i++) to[i] = (x[i] - center) * scale + shift;
 }
 
 const LineNormal NAME = {take_moments, normalize_f32};

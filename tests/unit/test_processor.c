@@ -9,6 +9,7 @@
 
 #include "base/processor.h"
 #include "compute/norm/norm_affine.h"
+#include "tile/line_normal.h"
 #include "tile/loops.h"
 
 enum { N = 203 };
@@ -151,6 +152,7 @@ static void affine_is_the_same(void **state) {
     if (isfinite(shift[i])) shift[i] = fabsf(shift[i]);
   }
   scale[0] = 1.7f, shift[0] = 0.3f;
+  const float center = -0.25f; /* nothing that cancels */
   NormFold *const fold[] = {PROCESSOR_FORMS(norm_fold)};
   float weight[N], variance[N], scales[2][N];
   for (int i = 0; i < N; i++) { /* nothing that cancels */
@@ -173,7 +175,7 @@ static void affine_is_the_same(void **state) {
   for (int form = 0; form < PROCESSOR_FORM_COUNT; form++)
     for (int negative = 0; negative < 2; negative++) { /* relu of what the same form gives without, in place, too */
       float a = negative ? -1.7f : 1.7f, b = negative ? 0.0f : 0.3f;
-      affine[form](N, x, to[0], &a, &b, 0);
+      affine[form](N, x, to[0], (NormScaling){NULL, &a, &b}, 0);
       for (int i = 0; i < N; i++) to[0][i] = to[0][i] > 0 || isnan(to[0][i]) ? to[0][i] : 0;
       memcpy(to[1], x, sizeof x);
       affine_relu[form](N, to[1], to[1], a, b);
@@ -181,17 +183,38 @@ static void affine_is_the_same(void **state) {
       for (int i = 0; i < N; i++) assert_true(isnan(to[1][i]) || !signbit(to[1][i]));
     }
   for (int form = 1; form < PROCESSOR_FORM_COUNT; form++) {
-    for (int step = 0; step < 2; step++) {
-      affine[0](N, x, to[0], scale, shift, step);
-      affine[form](N, x, to[1], scale, shift, step);
-      compare(TILE_F32, to[0], to[1], 0x1p-22, "affine of step", step);
+    for (int variant = 0; variant < 3; variant++) { /* one for all, their own, one with a center */
+      NormScaling by = {variant == 2 ? &center : NULL, scale, shift};
+      affine[0](N, x, to[0], by, variant % 2);
+      affine[form](N, x, to[1], by, variant % 2);
+      compare(TILE_F32, to[0], to[1], 0x1p-22, "affine of step and center", variant);
     }
+  }
+}
+
+/* The line functions promise the same bits by all forms, for fusion groups and kernels alike. */
+static void lines_are_normalized_the_same(void **state) {
+  (void)state;
+  const LineNormal *const forms[] = {PROCESSOR_WIDE_FORMS(line_normal)};
+  static float x[N], to[2][N];
+  for (int n = 0; n < N; n += n < 70 ? 1 : 37) {
+    LineMoments moments[2];
+    for (int i = 0; i < n; i++) x[i] = 1e5f + (float)((i * 389) % 257) / 32;
+    for (int form = 0; form < PROCESSOR_WIDE_FORM_COUNT; form++) {
+      memset(&moments[form > 0], 0, sizeof *moments);
+      forms[form]->take_moments(n, x, n ? (double)x[0] : 0, &moments[form > 0]);
+      forms[form]->normalize(n, to[form > 0], x, 100003.5f, 0.37f, 0.001f);
+      assert_memory_equal(&moments[form > 0], &moments[0], sizeof *moments);
+      assert_memory_equal(to[form > 0], to[0], (size_t)n * sizeof(float));
+    }
+    for (int i = 0; i < n; i++) assert_true(to[0][i] == (x[i] - 100003.5f) * 0.37f + 0.001f);
   }
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(operations_are_the_same),
                                      cmocka_unit_test(conversions_are_the_same), cmocka_unit_test(halves_are_the_same),
-                                     cmocka_unit_test(affine_is_the_same)};
+                                     cmocka_unit_test(affine_is_the_same),
+                                     cmocka_unit_test(lines_are_normalized_the_same)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

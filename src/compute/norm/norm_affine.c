@@ -1,4 +1,6 @@
 /* Scaling and shifting: chooses the instruction set. */
+#include <assert.h>
+
 #include "base/processor.h"
 #define NAME norm_affine_portable
 #define RELU_NAME norm_affine_relu_portable
@@ -6,8 +8,13 @@
 #define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
 #include "compute/norm/norm_affine_body.h"
 
-void norm_affine(int64_t n, const float *x, float *y, const float *scale, const float *shift, int64_t step) {
-  PROCESSOR_FORM(norm_affine)(n, x, y, scale, shift, step);
+void norm_affine(int64_t n, const float *x, float *y, NormScaling by, int64_t step) {
+  assert(step == 0 || (step == 1 && !by.center));
+  PROCESSOR_FORM(norm_affine)(n, x, y, by, step);
+}
+
+float norm_shift(double mean, double scale, double bias) {
+  return (float)(bias + ((double)(float)mean - mean) * scale);
 }
 
 void norm_affine_relu(int64_t n, const float *x, float *y, float scale, float shift) {

@@ -2,10 +2,13 @@
  * MULTIPLY_ADD(a, b, c). */
 #include "compute/norm/norm_affine.h"
 
-void NAME(int64_t n, const float *x, float *y, const float *scale, const float *shift, int64_t step) {
+void NAME(int64_t n, const float *x, float *y, NormScaling by, int64_t step) {
+  const float *center = by.center, *scale = by.scale, *shift = by.shift;
   if (step == 0) {
-    float a = *scale, b = *shift;
-    for (int64_t i = 0; i < n; i++) y[i] = MULTIPLY_ADD(x[i], a, b);
+    float a = *scale, b = *shift, c = center ? *center : 0;
+#pragma GCC unroll 4
+    for (int64_t i = 0; center && i < n; i++) y[i] = MULTIPLY_ADD(x[i] - c, a, b);
+    for (int64_t i = 0; !center && i < n; i++) y[i] = MULTIPLY_ADD(x[i], a, b);
   } else {
     for (int64_t i = 0; i < n; i++) y[i] = MULTIPLY_ADD(x[i], scale[i], shift[i]);
   }

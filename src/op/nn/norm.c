@@ -55,19 +55,19 @@ static void statistics(DType dtype, const char *x, int64_t n, double eps, double
   line_statistics(dtype, x, n, eps, out_mean, out_invstd);
 }
 
-/* y = (x * scale + shift) for n elements with numbers of their own or common ones (step 0). */
-static void affine(DType dtype, const char *x, char *y, int64_t n, const float *scale, const float *shift,
-                   int64_t step) {
+/* norm_affine of any dtype. */
+static void affine(DType dtype, const char *x, char *y, int64_t n, NormScaling by, int64_t step) {
   assert(step == 0 || step == 1);
   if (dtype == DTYPE_FLOAT32) {
-    norm_affine(n, (const float *)x, (float *)y, scale, shift, step);
+    norm_affine(n, (const float *)x, (float *)y, by, step);
     return;
   }
   int64_t item = (int64_t)dtype_size(dtype);
   for (int64_t i = 0; i < n; i++) {
     double v;
     dtype_convert(DTYPE_FLOAT64, &v, 1, dtype, x + i * item, 1, 1);
-    v = v * (double)scale[i * step] + (double)shift[i * step];
+    double center = by.center ? (double)*by.center : 0;
+    v = (v - center) * (double)by.scale[i * step] + (double)by.shift[i * step];
     dtype_convert(dtype, y + i * item, 1, DTYPE_FLOAT64, &v, 1, 1);
   }
 }
@@ -222,7 +222,8 @@ static void group_rows(void *argument, int64_t begin, int64_t end) {
     for (int64_t c = 0; c < per_group; c++) {
       int64_t channel = row % r->group * per_group + c;
       double w = number_at(r->weight, channel, 1);
-      float scale = (float)(invstd * w), shift = (float)(number_at(r->bias, channel, 0) - mean * invstd * w);
+      float center = (float)mean, scale = (float)(invstd * w);
+      float shift = norm_shift(mean, invstd * w, number_at(r->bias, channel, 0));
       int64_t at = (row * r->length + c * r->inner) * item;
       if (r->dtype == DTYPE_FLOAT64) {
         const double *from = (const double *)(r->x + at);
@@ -232,7 +233,7 @@ static void group_rows(void *argument, int64_t begin, int64_t end) {
         group_channel_bfloat16(r, channel, (const uint16_t *)(r->x + at), (uint16_t *)(r->y + at), (float)mean,
                                (float)invstd);
       } else {
-        affine(r->dtype, r->x + at, r->y + at, r->inner, &scale, &shift, 0);
+        affine(r->dtype, r->x + at, r->y + at, r->inner, (NormScaling){&center, &scale, &shift}, 0);
       }
     }
   }
@@ -345,13 +346,13 @@ static void batch_planes(void *argument, int64_t begin, int64_t end) {
   int64_t item = (int64_t)dtype_size(b->dtype);
   if (b->inner == 1) { /* whole rows of channels */
     for (int64_t n = begin; n < end; n++)
-      affine(b->dtype, b->x + n * b->channels * item, b->y + n * b->channels * item, b->channels, b->scale, b->shift,
-             1);
+      affine(b->dtype, b->x + n * b->channels * item, b->y + n * b->channels * item, b->channels,
+             (NormScaling){NULL, b->scale, b->shift}, 1);
     return;
   }
   for (int64_t p = begin; p < end; p++)
-    affine(b->dtype, b->x + p * b->inner * item, b->y + p * b->inner * item, b->inner, b->scale + p % b->channels,
-           b->shift + p % b->channels, 0);
+    affine(b->dtype, b->x + p * b->inner * item, b->y + p * b->inner * item, b->inner,
+           (NormScaling){NULL, b->scale + p % b->channels, b->shift + p % b->channels}, 0);
 }
 
 /* Numbers of channels as floats that lie one after the other: where they are, or in `block`. */
