@@ -27,6 +27,9 @@ typedef struct wick_load_options {
                              as the module lives, for what wick_module_define adds and a resolver brings in, too */
   uint64_t deadline_ns;   /* for loading and compiling, from now; 0: none. WICK_DEADLINE */
   uint64_t max_steps;     /* statements and expressions that may be compiled; 0: no limit. WICK_BUDGET */
+  uint32_t share_weights; /* nonzero: a tensor's memory that has the content of another's which this runtime loaded so
+                             is shared with it until one of them is written. With WICK_LOAD_READ */
+  uint32_t reserved;      /* must be 0 */
 } wick_load_options;
 /* Reads exactly `length` bytes at `offset`; 0 when it did. */
 typedef int wick_read_callback(void *user, uint64_t offset, void *to, size_t length);
@@ -55,6 +58,8 @@ WICK_API wick_status wick_save_value(wick_runtime *runtime, const wick_value *va
                                      wick_error **error);
 WICK_API wick_module *wick_module_retain(wick_module *module);
 WICK_API void wick_module_release(wick_module *module); /* NULL is allowed */
+/* What belongs to one module, as wick_runtime_memory. */
+WICK_API wick_status wick_module_memory(const wick_module *module, wick_memory *out, wick_error **error);
 
 /* ---- what a module has ---- */
 

@@ -23,7 +23,9 @@ enum {
 typedef struct wick_runtime_options {
   uint32_t size;        /* sizeof(wick_runtime_options) */
   uint32_t max_threads; /* within one call; 0: the processors this process may use */
-  uint64_t cache_bytes; /* freed storage kept for reuse; 0: 256 MiB */
+  uint64_t cache_bytes; /* of all that is kept for later calls and can be made again, at a time: freed storage, packed
+                           weights, plans. Plans are not refused for it (wick_executor_options.max_plans bounds them):
+                           the rest makes room. 0: 768 MiB, of which freed storage is 256 MiB */
   void *user;
   /* Where the memory of what is loaded, compiled and run with this runtime comes from: programs, values, tensors. Both
    * or none. `align` is a power of two up to 64; NULL is an answer, and the call fails with WICK_OUT_OF_MEMORY. `free`
@@ -46,7 +48,8 @@ typedef struct wick_runtime_options {
   uint32_t thread_policy;   /* WICK_THREADS_... */
   int32_t thread_priority;  /* FIFO, RR: from 1 on; OTHER, BATCH, IDLE: the nice value; DEFAULT: 0 */
   uint32_t thread_reserved; /* must be 0 */
-  uint64_t max_bytes;       /* of the same memory, at a time, with what is kept for reuse; 0: no limit */
+  uint64_t max_bytes;       /* of the same memory, at a time, with what is kept for later calls, which goes where an
+                               allocation would fail; 0: no limit */
 } wick_runtime_options;
 WICK_API wick_status wick_runtime_new(const wick_runtime_options *WICK_NULLABLE options, wick_runtime **out,
                                       wick_error **error);
@@ -56,14 +59,15 @@ WICK_API void wick_runtime_release(wick_runtime *runtime);
 WICK_API void wick_runtime_set_threads(wick_runtime *runtime, uint32_t count);
 WICK_API uint32_t wick_runtime_threads(wick_runtime *runtime);
 /* Gives back what is kept for later calls and can be made again: storage for reuse, packed weights, stacks of calls
- * that ended, and the plans that no call is in, which later calls make anew. Returns how many bytes of storage. */
+ * that ended, and the plans that no call is in, which later calls make anew. Returns how many bytes. What belongs to a
+ * module goes with it, without this, and with the last module of a runtime all that is kept. */
 WICK_API uint64_t wick_trim(void);
 /* The same of what was loaded, compiled and run with this runtime (NULL: with none). */
 WICK_API uint64_t wick_runtime_trim(wick_runtime *runtime);
 typedef struct wick_stats {
   uint32_t size;
   uint32_t reserved;
-  uint64_t cache_bytes; /* freed storage kept for reuse, by all runtimes */
+  uint64_t cache_bytes; /* freed storage kept for reuse, by all runtimes; the other caches are below */
   /* since the process started: */
   uint64_t invocations;    /* calls that came to an optimizing executor */
   uint64_t plan_hits;      /* of these, ran in a plan */
@@ -73,9 +77,28 @@ typedef struct wick_stats {
   uint64_t packed_weights; /* weights that convolutions put in the order their kernels read */
   uint64_t state_reads;    /* calls that read their module's attributes anew; others know that nobody wrote them */
   uint64_t state_guards;   /* guards on tensors of such attributes that were asked; others know that they hold */
+  /* now, by all runtimes: */
+  uint64_t packed_weight_bytes; /* weights in the order their kernels read */
+  uint64_t plan_bytes;
+  uint64_t stack_bytes;       /* of calls that ended */
+  uint64_t compiled_bytes;    /* what fusion back ends compiled */
+  uint64_t small_block_bytes; /* freed blocks of this thread */
 } wick_stats;
 /* Fills the part of *out that its size covers. */
 WICK_API void wick_stats_get(wick_stats *out);
+/* What is in memory, in bytes. */
+typedef struct wick_memory {
+  uint32_t size;
+  uint32_t reserved;
+  uint64_t weights;       /* of a module: its tensors' memory, what several show counted once; of a runtime: 0 */
+  uint64_t shared;        /* of these, what other modules show, too, until one of them writes */
+  uint64_t freed_storage; /* of a runtime: kept for reuse */
+  uint64_t packed_weights;
+  uint64_t plans;
+  uint64_t stacks; /* of a runtime: of calls that ended */
+} wick_memory;
+/* Of what was loaded, compiled and run with a runtime (NULL: with none). Fills the part of *out that its size covers. */
+WICK_API wick_status wick_runtime_memory(wick_runtime *runtime, wick_memory *out, wick_error **error);
 /* As text, since the process started: what was left undone and why (operators that were not fused, guards that failed),
  * with the lines of the programs; what the executors did; the processor time that making plans took by step. Freed with
  * wick_text_free. */

@@ -1,5 +1,6 @@
 /* DLPack: the layout of its structs as the standard fixes it (version 0.x, which all producers speak). */
 #include "api/handles.h"
+#include "tensor/storage_share.h"
 #include "wick/dlpack.h"
 
 enum { DL_CPU = 1, DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2, DL_BFLOAT = 4, DL_COMPLEX = 5, DL_BOOL = 6 };
@@ -56,6 +57,7 @@ wick_status wick_tensor_to_dlpack(const wick_value *tensor, struct DLManagedTens
     return api_status(status_new(ERROR_UNSUPPORTED, "DLPack: the tensor has no plain memory"), error);
   if (t->flags & TENSOR_RECORDS)
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "DLPack: the tensor requires grad; detach it"), error);
+  if (t->storage) API_TRY(storage_show(t->storage));
   Exported *exported = mem_calloc(1, sizeof *exported);
   if (!exported) return api_status(status_out_of_memory(), error);
   DLTensorData *d = &exported->managed.tensor;
@@ -75,7 +77,6 @@ wick_status wick_tensor_to_dlpack(const wick_value *tensor, struct DLManagedTens
     memcpy(exported->strides, t->strides, t->ndim * sizeof(int64_t));
   }
   d->data = tensor_data(t);
-  if (t->storage) atomic_store_explicit(&t->storage->is_shown, true, memory_order_relaxed);
   d->device.type = DL_CPU;
   d->ndim = t->ndim;
   d->shape = exported->sizes;

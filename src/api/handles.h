@@ -93,6 +93,9 @@ Status foreign_check_schema(const char *schema) MUST_CHECK;
 wick_value *value_box_or_null(IValue value, CompilationUnit *unit);
 void api_exec_init(Exec *exec, const wick_runtime *runtime);
 wick_runtime *runtime_retain(wick_runtime *runtime); /* NULL is allowed */
+/* One more handle of a module, or one less: with the last one goes what is kept for calls. */
+void runtime_add_module(wick_runtime *runtime);
+void runtime_drop_module(wick_runtime *runtime);
 /* exec gets `budget` when there is one. */
 Status api_apply_run_options(Exec *exec, const wick_run_options *options, CallBudget *budget, wick_cancel **out_cancel,
                              wick_profile **out_profile) MUST_CHECK;

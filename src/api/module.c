@@ -45,6 +45,7 @@ Status module_handle_new(wick_runtime *runtime, Module *module, CompilationUnit 
   if (module) ivalue_mark_shared(ivalue_object(module->object)); /* calls may come from any thread */
   handle->unit = unit_retain(unit);
   handle->runtime = runtime_retain(runtime);
+  runtime_add_module(runtime);
   Status status = module_handle_list(handle);
   if (module && !status) {
     Str name = module->object->class_type->type.name;
@@ -75,6 +76,7 @@ void wick_module_release(wick_module *module) {
   mem_free(module->class_name);
   module_release(module->module);
   unit_release(module->unit);
+  runtime_drop_module(module->runtime);
   wick_runtime_release(module->runtime);
   mem_free(module);
 }

@@ -3,6 +3,7 @@
 
 #include <sched.h>
 
+#include "base/lasting.h"
 #include "base/small_blocks.h"
 #include "base/thread.h"
 #include "compute/conv/conv_weights.h"
@@ -95,36 +96,67 @@ void api_exec_init(Exec *exec, const wick_runtime *runtime) {
   exec_init_in(exec, runtime_of(runtime), &api_services);
 }
 
-/* Packed weights go to the cache, which then gives everything back. */
 static void trim(Runtime *runtime, void *bytes) {
-  interp_trim(runtime);
-  packed_weights_trim(runtime->packed_weights);
-  *(uint64_t *)bytes += cache_trim(runtime->heap);
-}
-static void add_cache_bytes(Runtime *runtime, void *bytes) {
-  *(uint64_t *)bytes += cache_bytes(runtime->heap);
+  size_t freed = interp_trim(runtime) + packed_weights_trim(runtime->packed_weights);
+  *(uint64_t *)bytes += freed + cache_trim(runtime->heap);
 }
 
+/* What the parts of what goes leave among the small blocks is counted with the parts. */
 uint64_t wick_trim(void) {
-  uint64_t bytes = 0;
-  executor_trim(NULL);
-  fuse_trim(); /* of what plans still hold */
+  uint64_t bytes = small_blocks_trim() + executor_trim(NULL);
+  bytes += fuse_trim(); /* of what plans still hold */
   runtime_each(trim, &bytes);
   small_blocks_trim();
+  lasting_tidy();
   return bytes;
 }
 
 uint64_t wick_runtime_trim(wick_runtime *runtime) {
-  uint64_t bytes = 0;
-  executor_trim(runtime_of(runtime));
+  uint64_t bytes = executor_trim(runtime_of(runtime));
   trim(runtime_of(runtime), &bytes);
   return bytes;
+}
+
+void runtime_add_module(wick_runtime *runtime) {
+  atomic_fetch_add(&runtime_of(runtime)->modules, 1);
+}
+void runtime_drop_module(wick_runtime *runtime) {
+  Runtime *r = runtime_of(runtime);
+  uint64_t bytes = 0;
+  if (atomic_fetch_sub(&r->modules, 1) != 1) return;
+  trim(r, &bytes);
+  lasting_tidy();
+}
+
+static void add_memory(Runtime *runtime, void *argument) {
+  wick_memory *m = argument;
+  size_t others = cache_others(runtime->heap), packed = packed_weights_bytes(runtime->packed_weights);
+  m->freed_storage += cache_bytes(runtime->heap);
+  m->packed_weights += packed;
+  m->plans += others > packed ? others - packed : 0; /* at two moments */
+  m->stacks += interp_stack_bytes(runtime);
+}
+
+wick_status wick_runtime_memory(wick_runtime *runtime, wick_memory *out, wick_error **error) {
+  API_NEED(out);
+  API_TRY(api_check_size("wick_memory", out->size));
+  wick_memory memory = {.size = out->size};
+  add_memory(runtime_of(runtime), &memory);
+  memcpy(out, &memory, out->size < sizeof memory ? out->size : sizeof memory);
+  return api_status(OK, error);
 }
 
 void wick_stats_get(wick_stats *out) {
   if (!out) return;
   wick_stats stats = {.size = out->size};
-  runtime_each(add_cache_bytes, &stats.cache_bytes);
+  wick_memory memory = {0};
+  runtime_each(add_memory, &memory);
+  stats.cache_bytes = memory.freed_storage;
+  stats.packed_weight_bytes = memory.packed_weights;
+  stats.plan_bytes = memory.plans;
+  stats.stack_bytes = memory.stacks;
+  stats.compiled_bytes = fuse_held().bytes;
+  stats.small_block_bytes = small_blocks_bytes();
 #define X(name, text) stats.name = STATISTIC_GET(name);
   STATISTICS(X)
 #undef X

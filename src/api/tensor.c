@@ -6,6 +6,7 @@
 #include "base/output_file.h"
 #include "serial/serial.h"
 #include "tensor/quantizer.h"
+#include "tensor/storage_share.h"
 
 static Status check_shape(uint32_t dtype, int32_t ndim) {
   if (dtype >= DTYPE_COUNT || dtype_is_quantized((DType)dtype) || dtype == DTYPE_COMPLEX32)
@@ -127,8 +128,8 @@ wick_status wick_tensor_view_of(const wick_value *tensor, wick_tensor_view *out,
     view.flags = (tensor_records(t) ? WICK_TENSOR_REQUIRES_GRAD : 0) | (t->flags & TENSOR_CONJ ? WICK_TENSOR_CONJ : 0);
     view.sizes = t->sizes;
     view.strides = t->strides;
+    if (t->storage) API_TRY(storage_show(t->storage));
     view.data = tensor_data(t);
-    if (t->storage) atomic_store_explicit(&t->storage->is_shown, true, memory_order_relaxed);
   }
   memcpy(out, &view, size < sizeof view ? size : sizeof view);
   return api_status(OK, error);

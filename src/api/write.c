@@ -3,6 +3,7 @@
 #include "api/handles.h"
 #include "ivalue/lock.h"
 #include "module/module.h"
+#include "tensor/storage_share.h"
 
 static Status wrong_kind(const wick_value *value, const char *wanted) {
   StrBuf text = {.max_length = 300};
@@ -190,7 +191,11 @@ int64_t wick_tensor_count(const wick_value *tensor) {
 void *wick_tensor_data(const wick_value *tensor) {
   if (!tensor || tensor->value.tag != TAG_TENSOR) return NULL;
   const Tensor *t = tensor->value.tensor;
-  return t->contiguous && !(t->flags & (NO_PLAIN_MEMORY | TENSOR_CONJ | TENSOR_NEG)) ? tensor_data(t) : NULL;
+  if (!t->contiguous || t->flags & (NO_PLAIN_MEMORY | TENSOR_CONJ | TENSOR_NEG)) return NULL;
+  Status status = t->storage ? storage_show(t->storage) : OK;
+  bool is_shown = !status;
+  status_free(status);
+  return is_shown ? tensor_data(t) : NULL;
 }
 
 wick_status wick_tensor_copy_from(const wick_value *tensor, const void *data, size_t bytes, wick_error **error) {

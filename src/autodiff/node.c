@@ -4,6 +4,7 @@
 #include "autodiff/foreign_gradient.h"
 #include "autodiff/graph_program.h"
 #include "base/fork.h"
+#include "tensor/storage_share.h"
 
 static _Atomic uint64_t next_sequence = 1;
 /* Over accumulators' borrowed pointers, retained gradients and leaves' .grad, which several backward runs may share. */
@@ -399,7 +400,7 @@ Status autograd_note_view(Tensor *t, Tensor *of) {
 }
 
 static Status own_gradient(Tensor *grad, Tensor **out) {
-  bool own = ref_is_unique(&grad->refs) && grad->storage && ref_is_unique(&grad->storage->refs) &&
+  bool own = ref_is_unique(&grad->refs) && grad->storage && storage_is_free_to_write(grad->storage) &&
              tensor_is_dense(grad) && !(grad->flags & TENSOR_UNUSUAL);
   if (!own) return tensor_clone(grad, out);
   *out = tensor_retain(grad);

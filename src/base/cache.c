@@ -4,6 +4,7 @@
  * one cost more than those that lie idle, and a program's first calls want now this size, now that. */
 #include "base/cache.h"
 
+#include <assert.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -27,13 +28,16 @@ typedef struct FreeBlock {
 #else
 #define DEFAULT_LIMIT ((size_t)256 << 20)
 #endif
+#define DEFAULT_BOUND ((size_t)768 << 20)
 
 typedef struct Cache {
   pthread_mutex_t lock;
   FreeBlock *kept[CLASS_COUNT]; /* guarded, as the rest */
   size_t bytes, count, limit;
+  _Atomic size_t others; /* bytes of what else is kept */
+  size_t bound;          /* what both may be; never changes */
 } Cache;
-static Cache of_process = {.lock = PTHREAD_MUTEX_INITIALIZER, .limit = DEFAULT_LIMIT};
+static Cache of_process = {.lock = PTHREAD_MUTEX_INITIALIZER, .limit = DEFAULT_LIMIT, .bound = DEFAULT_BOUND};
 
 static Cache *cache_of(Heap *heap) {
   return heap ? heap->cache : &of_process;
@@ -43,6 +47,7 @@ Cache *cache_new(uint64_t bytes) {
   Cache *cache = mem_calloc(1, sizeof *cache);
   if (!cache) return NULL;
   cache->limit = !bytes ? DEFAULT_LIMIT : bytes < SIZE_MAX ? (size_t)bytes : SIZE_MAX;
+  cache->bound = !bytes ? DEFAULT_BOUND : cache->limit;
   pthread_mutex_init(&cache->lock, NULL);
   return cache;
 }
@@ -123,15 +128,15 @@ static void free_block(Heap *heap, void *p, size_t block_bytes) {
     free(p);
 }
 
-static void *alloc_in(Heap *heap, size_t bytes, bool may_be_kept) {
+void *cache_alloc_in(Heap *heap, size_t bytes) {
   size_t block_bytes;
   int class_index = size_class(bytes, &block_bytes);
   if (!mem_budget_take(block_bytes)) return NULL;
-  void *p = class_index >= 0 && may_be_kept ? take_kept(heap, class_index, block_bytes) : NULL;
+  void *p = class_index >= 0 ? take_kept(heap, class_index, block_bytes) : NULL;
   if (!p && !mem_is_refused()) {
     if (class_index < 0 && !heap_is_foreign(heap)) p = small_block_take(BLOCK_ALIGNED, bytes, &(size_t){0});
     if (!p) p = fresh_block(heap, block_bytes);
-    if (!p && block_bytes && cache_trim(heap)) p = fresh_block(heap, block_bytes);
+    if (!p && block_bytes && heap_yields(heap)) p = fresh_block(heap, block_bytes);
   }
   if (p)
     heap_hold(heap);
@@ -140,18 +145,17 @@ static void *alloc_in(Heap *heap, size_t bytes, bool may_be_kept) {
   return p;
 }
 
-void *cache_alloc_in(Heap *heap, size_t bytes) {
-  return alloc_in(heap, bytes, true);
-}
-void *cache_alloc_lasting_in(Heap *heap, size_t bytes) {
-  return alloc_in(heap, bytes, false);
+/* Whether so much more may be kept. */
+static bool has_room(const Cache *cache, size_t kept, size_t bytes) {
+  return kept <= cache->bound && bytes <= cache->bound - kept;
 }
 
 static bool keep(Heap *heap, void *p, int class_index, size_t block_bytes) {
   Cache *cache = cache_of(heap);
   lock_take(&cache->lock);
   size_t limit = cache->limit;
-  bool keeps = block_bytes <= limit && cache->bytes <= limit - block_bytes && cache->count < CACHE_ENTRIES(SIZE_MAX);
+  bool keeps = block_bytes <= limit && cache->bytes <= limit - block_bytes && cache->count < CACHE_ENTRIES(SIZE_MAX) &&
+               has_room(cache, cache->bytes + cache->others, block_bytes);
   if (keeps) {
     *(FreeBlock *)p = (FreeBlock){cache->kept[class_index], pthread_self()};
     cache->kept[class_index] = p;
@@ -225,4 +229,29 @@ size_t cache_bytes(Heap *heap) {
   size_t bytes = cache->bytes;
   lock_drop(&cache->lock);
   return bytes;
+}
+
+/* ---- what else is kept ---- */
+
+void cache_count(Heap *heap, int64_t bytes) {
+  Cache *cache = cache_of(heap);
+  lock_take(&cache->lock);
+  assert(bytes >= 0 || (size_t)-bytes <= cache->others);
+  size_t others = cache->others += (size_t)bytes;
+  bool is_over = cache->bytes && !has_room(cache, others, cache->bytes);
+  lock_drop(&cache->lock);
+  if (is_over) cache_trim(heap);
+}
+
+bool cache_has_room(Heap *heap, size_t bytes) {
+  const Cache *cache = cache_of(heap);
+  return has_room(cache, atomic_load_explicit(&cache->others, memory_order_relaxed), bytes);
+}
+
+bool cache_is_over(Heap *heap) {
+  return !cache_has_room(heap, 0);
+}
+
+size_t cache_others(Heap *heap) {
+  return atomic_load_explicit(&cache_of(heap)->others, memory_order_relaxed);
 }

@@ -58,7 +58,13 @@ void heap_drop(Heap *heap) {
   mem_free(heap);
 }
 
-void *heap_take(Heap *heap, size_t bytes, size_t align) {
+bool heap_yields(Heap *heap) {
+  size_t freed = cache_trim(heap);
+  if (heap && heap->yield) freed += heap->yield(heap->kept);
+  return freed > 0;
+}
+
+static void *take(Heap *heap, size_t bytes, size_t align) {
   int64_t left = atomic_load_explicit(&heap->left, memory_order_relaxed), amount = (int64_t)bytes;
   if (amount < 0) return NULL;
   do {
@@ -71,6 +77,11 @@ void *heap_take(Heap *heap, size_t bytes, size_t align) {
   else
     atomic_fetch_add_explicit(&heap->left, amount, memory_order_relaxed);
   return p;
+}
+
+void *heap_take(Heap *heap, size_t bytes, size_t align) {
+  void *p = take(heap, bytes, align);
+  return p || !heap_yields(heap) ? p : take(heap, bytes, align);
 }
 
 void heap_give(Heap *heap, void *p, size_t bytes) {

@@ -19,6 +19,10 @@ typedef struct Heap {
   _Atomic int64_t left; /* bytes that may still be taken; looked at where there is an `alloc` */
   _Atomic int64_t refs; /* the owner, and every block that is out; of the process's nobody counts */
   struct Cache *cache;  /* base/cache.c; the process's has its own */
+  /* Gives back what is kept for later calls beside freed blocks: bytes. Runs where an allocation failed. NULL: there is
+   * nothing. */
+  size_t (*yield)(void *kept);
+  void *kept;
 } Heap;
 
 typedef struct HeapOptions {
@@ -45,9 +49,11 @@ void heap_leave(Heap *const *before); /* for HEAP_SCOPE */
 static inline bool heap_is_foreign(const Heap *heap) {
   return __builtin_expect(heap != NULL, 0) && heap->alloc;
 }
-/* Of a heap that is: counts the block. NULL: refused. */
+/* Of a heap that is: counts the block; where there is none, what is kept for later calls goes first. NULL: refused. */
 void *heap_take(Heap *heap, size_t bytes, size_t align);
 void heap_give(Heap *heap, void *p, size_t bytes);
+/* Gives back what is kept for later calls; whether that was something. */
+bool heap_yields(Heap *heap);
 /* One more block is out, or one less; the last one frees the heap. heap may be NULL. */
 void heap_hold(Heap *heap);
 void heap_drop(Heap *heap);

@@ -125,9 +125,15 @@ bool small_block_keep(SmallBlockKind kind, void *p, size_t bytes) {
   return true;
 }
 
-void small_blocks_trim(void) {
+size_t small_blocks_trim(void) {
+  size_t bytes = small_blocks_bytes();
   atomic_fetch_add_explicit(&trims, 1, memory_order_relaxed);
   if (own) free_lists(own);
+  return bytes;
+}
+
+size_t small_blocks_bytes(void) {
+  return own ? own->bytes[BLOCK_PLAIN] + own->bytes[BLOCK_ALIGNED] : 0;
 }
 
 #else
@@ -145,6 +151,11 @@ bool small_block_keep(SmallBlockKind kind, void *p, size_t bytes) {
   (void)kind, (void)p, (void)bytes;
   return false;
 }
-void small_blocks_trim(void) {}
+size_t small_blocks_trim(void) {
+  return 0;
+}
+size_t small_blocks_bytes(void) {
+  return 0;
+}
 
 #endif

@@ -16,5 +16,6 @@ size_t small_block_bytes(SmallBlockKind kind, size_t bytes);
 void *small_block_take(SmallBlockKind kind, size_t bytes, size_t *out_bytes);
 /* Keeps a block that has so many bytes and came from malloc or aligned_alloc; false: the caller frees it. */
 bool small_block_keep(SmallBlockKind kind, void *p, size_t bytes);
-/* Frees what this thread keeps; other threads free theirs when they next give something back, or end. */
-void small_blocks_trim(void);
+/* Frees what this thread keeps: bytes; other threads free theirs when they next give something back, or end. */
+size_t small_blocks_trim(void);
+size_t small_blocks_bytes(void); /* of this thread */

@@ -10,6 +10,7 @@
 #include "call/open_inputs.h"
 #include "call/pointwise.h"
 #include "call/row_dtypes.h"
+#include "tensor/storage_share.h"
 
 /* ---- running ---- */
 
@@ -117,8 +118,7 @@ static Tensor *reusable_input(const Call *call, const TensorSpec *spec) {
     if (!(call->dying >> i & 1) || call->inputs[i].tag != TAG_TENSOR) continue;
     Tensor *t = call->inputs[i].tensor;
     if (t->dtype != spec->dtype || t->flags & ~(uint32_t)TENSOR_EMBEDDED || t->autograd || t->extension) continue;
-    if (!ref_is_unique(&t->refs) || !ref_is_unique(&t->storage->refs) || t->storage->flags & STORAGE_READ_ONLY)
-      continue;
+    if (!ref_is_unique(&t->refs) || !storage_is_free_to_write(t->storage)) continue;
     if (!sizes_equal(t, spec->ndim, spec->sizes)) continue;
     if (spec->has_strides ? memcmp(t->strides, spec->strides, (size_t)spec->ndim * sizeof *t->strides) != 0
                           : !t->row_major)

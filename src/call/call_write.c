@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "tensor/iterate.h"
+#include "tensor/storage_share.h"
 
 /* ---- checks ---- */
 
@@ -46,10 +47,11 @@ static Status check_apart(const Call *call, uint32_t input_count, const Tensor *
   return OK;
 }
 
-static Status check_writable(const Tensor *t) {
+/* Before a kernel writes it. */
+static Status begin_write(const Tensor *t) {
   if (t->storage && (t->storage->flags & STORAGE_READ_ONLY))
     return status_new(ERROR_RUNTIME, "a tensor in read-only memory can't be written");
-  return OK;
+  return storage_own(t->storage);
 }
 
 /* Among meta tensors nothing is computed, so nothing else can be written. */
@@ -172,7 +174,7 @@ Status call_run_inplace(Call *call, const Device *place) {
   inner.outputs = &result;
   inner.output_count = 1;
   inner.dying = 0;
-  TRY(check_writable(self));
+  TRY(begin_write(self));
   TRY(check_target_device(self, place));
   if (shape) {
     TensorSpec spec[CALL_MAX_OUTPUTS];
@@ -312,7 +314,7 @@ Status call_run_out(Call *call, const CallPlan *plan, const Device *place) {
   for (uint32_t i = 0; i < out_count; i++) {
     if (!tensor_is_defined(outs[i].tensor))
       return status_new(ERROR_RUNTIME, STR_FMT ": an out argument is undefined", STR_ARG(call->op->name));
-    TRY(check_writable(outs[i].tensor));
+    TRY(begin_write(outs[i].tensor));
     TRY(check_target_device(outs[i].tensor, place));
   }
   TensorSpec specs[CALL_MAX_OUTPUTS];
@@ -362,7 +364,7 @@ Status call_run_writer(Call *call, const CallPlan *plan, const Device *place) {
   for (uint64_t left = writes; left; left &= left - 1) {
     uint32_t i = (uint32_t)__builtin_ctzll(left);
     if (i >= call->input_count || call->inputs[i].tag != TAG_TENSOR) continue;
-    TRY(check_writable(call->inputs[i].tensor));
+    TRY(begin_write(call->inputs[i].tensor));
     TRY(check_target_device(call->inputs[i].tensor, place));
   }
   Status status = call_run_functional(call, place);

@@ -7,6 +7,7 @@
 #include "tensor/device_class.h"
 #include "tensor/device_map.h"
 #include "tensor/iterate.h"
+#include "tensor/storage_share.h"
 
 Status options_device(const Call *c, uint32_t at, Device *out) {
   *out = call_value(c, at).device;
@@ -128,6 +129,7 @@ Status tensor_fill_scalar(Tensor *t, IValue scalar) {
   if (dtype_is_quantized(run.dtype)) return status_new(ERROR_UNSUPPORTED, "filling quantized tensors");
   TRY(scalar_to_element(scalar, run.dtype, &run.element));
   TRY(tensor_check_writable(t));
+  TRY(storage_own(t->storage));
   if (t->numel == 0 || !t->storage) return OK;
   if (t->flags & (TENSOR_CONJ | TENSOR_NEG)) {
     complex128 value;

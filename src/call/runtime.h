@@ -17,6 +17,7 @@ typedef struct Runtime {
   void (*destroy)(struct Runtime *runtime);      /* the last reference went; NULL: the maker's affair, nobody counts */
   struct Runtime *next, *previous;               /* of those that have one */
   Heap *heap;                                    /* held; NULL: the process's */
+  _Atomic int64_t modules;                       /* handles that are there: without one nothing is kept for calls */
   struct PackedWeights *packed_weights;          /* compute/conv/conv_weights.h; NULL: the process's */
   _Atomic(struct Task *) stacks[RUNTIME_STACKS]; /* interp/task.c: of calls that ended */
   int threads; /* of parallel_for within a call; 0: as many as the process has processors */

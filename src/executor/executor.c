@@ -143,8 +143,11 @@ void executor_print_kernels(Function *function, StrBuf *out) {
   if (executor) graph_executor_print_kernels(executor, out);
 }
 
-void executor_trim(const Runtime *runtime) {
-  graph_executors_trim(runtime);
+size_t executor_trim(const Runtime *runtime) {
+  return graph_executors_trim(runtime);
+}
+size_t executor_plan_bytes(const CompilationUnit *unit) {
+  return graph_executors_bytes(unit);
 }
 
 void executor_drain(void) {

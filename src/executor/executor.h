@@ -60,8 +60,10 @@ Status executor_start(Exec *exec, Function *function, const IValue *arguments, u
 void executor_print_plans(Function *function, bool with_source, StrBuf *out);
 /* The kernels that their fusion groups have. */
 void executor_print_kernels(Function *function, StrBuf *out);
-/* Frees the plans that no run is in, of what was loaded or compiled with the runtime; NULL: of all. */
-void executor_trim(const Runtime *runtime);
+/* Frees the plans that no run is in, of what was loaded or compiled with the runtime; NULL: of all. Bytes. */
+size_t executor_trim(const Runtime *runtime);
+/* Of the plans that calls of the unit's functions run in. */
+size_t executor_plan_bytes(const CompilationUnit *unit);
 /* Waits until nothing is being compiled, nor would be without more calls. */
 void executor_drain(void);
 

@@ -53,14 +53,50 @@ static void take_plans_of(ExecutorLink *link, void *argument) {
   lock_drop(&e->lock);
 }
 
-void graph_executors_trim(const Runtime *runtime) {
+size_t graph_executors_trim(const Runtime *runtime) {
+  size_t bytes = 0;
   Trim trim = {runtime, NULL};
   executor_list_each(take_plans_of, &trim);
   for (Plan *plans = trim.plans; plans;) {
     Plan *next = plans->next;
     GraphExecutor *held = plans->held;
+    if (references(plans) == 1) bytes += plans->bytes;
     plan_release(plans);
     if (held) graph_executor_let_go(held);
     plans = next;
   }
+  return bytes;
+}
+
+/* ---- asking ---- */
+
+typedef struct Sum {
+  const CompilationUnit *unit;
+  size_t bytes;
+} Sum;
+
+/* Nobody frees the plan while it has a reader. */
+static void add_plan(Variant *v, Sum *sum) {
+  if (!v) return;
+  atomic_fetch_add(&v->readers, 1);
+  const Plan *plan = atomic_load(&v->plan);
+  if (plan) sum->bytes += plan->bytes;
+  atomic_fetch_sub(&v->readers, 1);
+}
+
+static void add_plans_of(ExecutorLink *link, void *argument) {
+  GraphExecutor *e = (GraphExecutor *)link;
+  Sum *sum = argument;
+  if (!e->function || e->function->unit != sum->unit) return;
+  for (int mode = 0; mode < EXECUTOR_MODE_COUNT; mode++) {
+    VariantList *list = &e->lists[mode];
+    for (uint32_t i = atomic_load(&list->count); i-- > 0;) add_plan(atomic_load(&list->items[i]), sum);
+    for (int i = 0; i < GENERIC_VARIANTS; i++) add_plan(atomic_load(&list->generic[i]), sum);
+  }
+}
+
+size_t graph_executors_bytes(const CompilationUnit *unit) {
+  Sum sum = {unit, 0};
+  executor_list_each(add_plans_of, &sum);
+  return sum.bytes;
 }

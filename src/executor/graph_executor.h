@@ -29,7 +29,8 @@ Status graph_executor_start(GraphExecutor *executor, Exec *exec, const IValue *a
                             Future **out) MUST_CHECK;
 /* Frees the plans that no run is in, of what was loaded or compiled with the runtime (NULL: of all); the next calls
  * make new ones. */
-void graph_executors_trim(const Runtime *runtime);
+size_t graph_executors_trim(const Runtime *runtime);
+size_t graph_executors_bytes(const CompilationUnit *unit);
 /* Has all guards weighed that were to be weighed after more runs. */
 void graph_executors_weigh(void);
 void graph_executor_print_plans(GraphExecutor *executor, bool with_source, StrBuf *out);

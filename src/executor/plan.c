@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "base/cache.h"
+
 #include "executor/compile_times.h"
 #include "executor/phases.h"
 #include "ir/graph_log.h"
@@ -23,6 +25,7 @@ static void destroy(TypeStore *store) {
   profiling_record_free(plan->record);
   graph_dispose(plan->graph);
   graph_dispose(plan->baseline_graph);
+  cache_count(store->arena.heap, -(int64_t)plan->bytes);
   type_store_dispose(store);
   mem_free(plan);
 }
@@ -187,6 +190,12 @@ bool plan_guards_may_not_pay(const Plan *plan) {
   return plan->kind == PLAN_OPTIMIZED && plan->cost.has_guards && !plan->cost.has_gradients;
 }
 
+/* A plan is never refused for want of room: what else is kept makes room for it. */
+static void count_bytes(Plan *plan) {
+  plan->bytes = plan->store.arena.bytes;
+  cache_count(plan->store.arena.heap, (int64_t)plan->bytes);
+}
+
 Status plan_new(const PlanRequest *request, Plan **out) {
   HEAP_SCOPE(request->graph->arena->heap); /* not the caller's, whose call may not be the last */
   *out = NULL;
@@ -195,7 +204,7 @@ Status plan_new(const PlanRequest *request, Plan **out) {
   bool costs_more = !status && request->instead_of && work.plan->cost.time > request->instead_of->cost.time;
   if (!status && !costs_more) {
     status = make_code(&work);
-    if (!status) *out = plan_retain(work.plan);
+    if (!status) count_bytes(*out = plan_retain(work.plan));
   }
   plan_release(work.plan);
   return status;

@@ -27,6 +27,7 @@ typedef struct Plan {
   _Atomic uint32_t runs;     /* others, while guards are to be weighed */
   PlanCost as_written, cost;
   bool has_gain;              /* costs less than the graph as written */
+  size_t bytes;               /* that it takes of what its heap may keep */
   struct Plan *next;          /* among those that are given back */
   struct GraphExecutor *held; /* let go after this one; NULL: another one of the list holds it */
 } Plan;

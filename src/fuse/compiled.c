@@ -103,15 +103,18 @@ void fuse_set_max_held(FuseHeld bound) {
   lock_drop(&store.lock);
 }
 
-void fuse_trim(void) {
+size_t fuse_trim(void) {
   lock_take(&store.lock);
+  size_t bytes = store.held.bytes;
   atomic_fetch_add(&store.departures, 1);
   uint32_t before = atomic_load(&store.departures) - 1; /* what goes here comes back */
   for (FuseCompiled *c = store.oldest; c; c = c->newer) {
     put_out(c);
     if (state_of(c) == STATE_OUT) atomic_store(&c->went_with, before);
   }
+  bytes -= store.held.bytes;
   lock_drop(&store.lock);
+  return bytes;
 }
 
 /* ---- lives ---- */

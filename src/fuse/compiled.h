@@ -36,6 +36,6 @@ void fuse_compiled_list_dispose(FuseCompiledList *list);
 /* Frees what the back end has compiled, when no run is in it and no compilation under way: waits for both. */
 void fuse_compiled_forget(Fuser fuser);
 /* Frees what no run is in; what is called again is compiled again. */
-void fuse_trim(void);
+size_t fuse_trim(void);                /* bytes */
 FuseHeld fuse_held(void);              /* test hook */
 void fuse_set_max_held(FuseHeld most); /* test hook */

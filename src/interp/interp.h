@@ -68,5 +68,6 @@ Status interp_start(Exec *exec, Function *function, const Code *code, const IVal
 Status function_code(Exec *exec, Function *function, const Code **out) MUST_CHECK;
 /* A cancel flag was set: what waits looks at it. Safe in signal handlers. */
 void interp_cancelled(void);
-/* Frees the stacks that the runtime keeps. */
-void interp_trim(Runtime *runtime);
+/* Frees the stacks that the runtime keeps: bytes. */
+size_t interp_trim(Runtime *runtime);
+size_t interp_stack_bytes(Runtime *runtime); /* of these */

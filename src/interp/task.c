@@ -70,11 +70,33 @@ void task_release(Task *task) {
   task_free(task);
 }
 
-void interp_trim(Runtime *runtime) {
+static size_t task_bytes(const Task *task) {
+  size_t bytes = sizeof *task;
+  for (const TaskChunk *chunk = task->first_chunk; chunk; chunk = chunk->next) bytes += sizeof *chunk + chunk->size;
+  return bytes;
+}
+
+size_t interp_trim(Runtime *runtime) {
+  size_t bytes = 0;
   for (int i = 0; i < RUNTIME_STACKS; i++) {
     Task *task = atomic_exchange(&runtime->stacks[i], NULL);
-    if (task) task_free(task);
+    if (!task) continue;
+    bytes += task_bytes(task);
+    task_free(task);
   }
+  return bytes;
+}
+
+/* Each is taken out while it is looked at; a call that begins meanwhile makes one. */
+size_t interp_stack_bytes(Runtime *runtime) {
+  size_t bytes = 0;
+  for (int i = 0; i < RUNTIME_STACKS; i++) {
+    Task *task = atomic_exchange(&runtime->stacks[i], NULL), *expected = NULL;
+    if (!task) continue;
+    bytes += task_bytes(task);
+    if (!atomic_compare_exchange_strong(&runtime->stacks[i], &expected, task)) task_free(task);
+  }
+  return bytes;
 }
 
 Status task_push(Task *task, const Code *code, Frame **out) {

@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "tensor/storage_share.h"
+
 typedef struct Work {
   IValue from, to; /* from held by the copier; to borrowed from its container or the root */
 } Work;
@@ -22,7 +24,7 @@ static Status make_shell(const Copier *c, IValue v, IValue *out) {
         *out = ivalue_retain(v);
         return OK;
       }
-      TRY(tensor_clone(v.tensor, &t));
+      TRY(tensor_share(v.tensor, &t));
       t->flags |= v.tensor->flags & TENSOR_REQUIRES_GRAD;
       *out = ivalue_tensor(t);
       return OK;

@@ -39,6 +39,7 @@ typedef struct LoadOptions {
   uint64_t max_bytes;
   const char *device_map; /* tensor/device_map.h; NULL: devices other than cpu are an error */
   bool keeps_foreign;     /* of pickled values (pickle.h) */
+  bool share_weights;     /* equal storages share their memory (tensor/storage_alike.h) */
   const char *allow_ops;  /* names of operators that code may use, one a line (ir/operator_use.h); NULL: all */
 } LoadOptions;
 

@@ -9,6 +9,7 @@
 #include "tensor/layout.h"
 #include "tensor/quantizer.h"
 #include "tensor/sparse.h"
+#include "tensor/storage_share.h"
 
 enum { COPY_GRAIN = 32768, TRANSPOSE_BLOCK = 32 };
 
@@ -297,6 +298,7 @@ Status tensor_copy(Tensor *to, const Tensor *from, int threads) {
   }
   TRY(tensor_check_writable(to));
   TRY(tensor_check_overlap(to, from));
+  TRY(storage_own(to->storage));
   if (dtype_is_quantized((DType)to->dtype) || dtype_is_quantized((DType)from->dtype))
     return copy_quantized(to, from, threads);
   if (to->numel == 0 || ((to->flags | from->flags) & TENSOR_META)) return OK;
@@ -370,6 +372,7 @@ void tensor_fill_zero(Tensor *t) {
 
 Status tensor_zero(Tensor *t) {
   static const complex128 zero;
+  TRY(storage_own(t->storage));
   if (t->flags & TENSOR_NOT_CPU) return device_fill(t, &zero);
   tensor_fill_zero(t);
   return OK;

@@ -7,6 +7,7 @@
 
 #include "base/work_limit.h"
 #include "tensor/iterate.h"
+#include "tensor/storage_share.h"
 
 enum { BLOCK = 256 };
 static_assert(BLOCK % NORMAL_GROUP == 0, "blocks of whole groups");
@@ -46,6 +47,7 @@ static void fill_run(void *argument, int64_t n, char *const *data, const int64_t
 static Status fill_by(IterateBody *run, Draw *draw, Tensor *t) {
   if (t->flags & TENSOR_META) return OK;
   TRY(tensor_check_writable(t));
+  TRY(storage_own(t->storage));
   Iterator it;
   TRY(iterator_init(&it, 1, (const Tensor *const[]){t}));
   draw->dtype = (DType)t->dtype;
@@ -328,6 +330,7 @@ Status random_bernoulli_tensor(Generator *g, Tensor *t, const Tensor *p) {
                       dtype_scalar_name((DType)p->dtype));
   if ((t->flags | p->flags) & TENSOR_META) return OK;
   TRY(tensor_check_writable(t));
+  TRY(storage_own(t->storage));
   Iterator it;
   TRY(iterator_init(&it, 2, (const Tensor *const[]){t, p}));
   BernoulliRun run = {g, (DType)t->dtype, (DType)p->dtype, false};

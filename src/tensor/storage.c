@@ -5,6 +5,8 @@
 #include <assert.h>
 
 #include "base/hostile.h"
+#include "base/lasting.h"
+#include "tensor/storage_share.h"
 
 /* Gives `s`, otherwise initialized, memory of its own on its device, which is there. */
 Status storage_allocate(Storage *s, size_t bytes) {
@@ -52,6 +54,22 @@ Status storage_new_on(Device device, size_t bytes, Storage **out) {
   return status;
 }
 
+static void free_lasting(void *context, void *data, size_t bytes) {
+  lasting_free(context, data, bytes);
+}
+
+Status storage_new_lasting(size_t bytes, Storage **out) {
+  Heap *heap = heap_current();
+  void *data = bytes ? lasting_alloc(heap, bytes) : NULL;
+  if (bytes && !data) return *out = NULL, status_out_of_memory();
+  Status status = storage_from_data(data, bytes, data ? free_lasting : NULL, heap, out);
+  if (!status)
+    (*out)->flags = STORAGE_RESIZABLE;
+  else if (data)
+    lasting_free(heap, data, bytes);
+  return status;
+}
+
 Status storage_from_data(void *data, size_t bytes, void (*free_data)(void *, void *, size_t), void *context,
                          Storage **out) {
   *out = NULL;
@@ -73,7 +91,20 @@ Storage *storage_retain(const Storage *s) {
   return (Storage *)s;
 }
 
+void storage_abandon(Storage *s); /* tensor/storage_share.c */
+
+static __attribute__((noinline)) void let_go_of_others(Storage *s) {
+  if (atomic_load(&s->followers)) storage_abandon(s);
+  Storage *base = atomic_load(&s->base);
+  if (!base) return;
+  s->data = NULL;
+  s->free_data = NULL;
+  storage_release(base);
+}
+
 void storage_destroy(Storage *s) {
+  if (atomic_load_explicit(&s->followers, memory_order_relaxed) || atomic_load_explicit(&s->base, memory_order_relaxed))
+    let_go_of_others(s);
   if (s->flags & STORAGE_RESIZABLE) OVERWRITE_RELEASED(s->data, s->bytes); /* wick's own */
   if (s->free_data) s->free_data(s->context, storage_address(s), s->bytes);
   mem_free(s);
@@ -85,7 +116,11 @@ void storage_release(Storage *s) {
 
 bool storage_fetch(const Storage *s, size_t offset, void *to, size_t bytes) {
   assert(offset <= s->bytes && bytes <= s->bytes - offset);
+  s = storage_content(s);
   return s->fetch && !atomic_load(&s->version) && !atomic_load(&s->is_shown) && s->fetch(s, offset, to, bytes);
+}
+bool storage_has_source(const Storage *s) {
+  return storage_content(s)->fetch != NULL;
 }
 
 Status storage_resize(Storage *s, size_t bytes) {
@@ -102,8 +137,11 @@ Status storage_resize(Storage *s, size_t bytes) {
     if (fresh.free_data) fresh.free_data(fresh.context, storage_address(&fresh), bytes);
     return status;
   }
-  OVERWRITE_RELEASED(s->data, s->bytes);
-  if (s->free_data) s->free_data(s->context, storage_address(s), s->bytes);
+  if (!storage_leave_base(s)) {
+    OVERWRITE_RELEASED(s->data, s->bytes);
+    if (s->free_data) s->free_data(s->context, storage_address(s), s->bytes);
+  }
+  s->fetch = NULL;
   s->data = fresh.data;
   s->memory = fresh.memory;
   s->bytes = bytes;

@@ -3,6 +3,8 @@
  *   tensor/tensor.h   Tensor, a strided view of a counted Storage (this file)
  *   tensor/dtype.h    dtypes
  *   tensor/half.h     half precision by the line
+ *   tensor/storage_share.h  one memory for several storages; what is made of a storage's content
+ *   tensor/storage_alike.h  storages of equal content
  *   tensor/device_class.h  the memory of kinds of devices
  *   tensor/device_map.h  what stands for devices that are not there
  *   tensor/quantizer.h  how integers stand for numbers
@@ -45,6 +47,8 @@ typedef struct Storage {
   void *memory; /* off the host, where `data` is NULL: an address that means something to the device alone */
   /* Copies bytes as they were at first from where they came, and touches none of `data`; NULL: it can't. */
   bool (*fetch)(const struct Storage *storage, size_t offset, void *to, size_t bytes);
+  _Atomic(struct Storage *) base;              /* tensor/storage_share.h: whose `data` it shows; NULL: its own */
+  _Atomic(struct StorageFollower *) followers; /* tensor/storage_share.h: what goes with it; NULL: nothing */
 } Storage;
 enum StorageFlags { STORAGE_READ_ONLY = 1, STORAGE_RESIZABLE = 2 };
 
@@ -147,6 +151,8 @@ uint32_t storage_epoch(void);
 uint32_t storage_epoch_begin(void);                                           /* a new one, which is given */
 Status storage_new(size_t bytes, Storage **out) MUST_CHECK;                   /* from the size-class cache when large */
 Status storage_new_on(Device device, size_t bytes, Storage **out) MUST_CHECK; /* an error where that is not there */
+/* On the host, of memory that goes back to the system with the storage: for weights. */
+Status storage_new_lasting(size_t bytes, Storage **out) MUST_CHECK;
 /* Borrowed memory; free_data (may be NULL) is called once when the last tensor goes. */
 Status storage_from_data(void *data, size_t bytes, void (*free_data)(void *, void *, size_t), void *context,
                          Storage **out) MUST_CHECK;
@@ -154,6 +160,8 @@ Storage *storage_retain(const Storage *s);
 void storage_release(Storage *s);
 void storage_destroy(Storage *s);                           /* for who released the last reference himself */
 Status storage_resize(Storage *s, size_t bytes) MUST_CHECK; /* keeps the old content; for resize_ */
+/* Whether the next may copy something. */
+bool storage_has_source(const Storage *storage);
 /* Copies bytes of a mapped file without making its pages this process's memory. false: nothing is copied, for somebody
  * may have written or there is no file; they are to be read in place. */
 bool storage_fetch(const Storage *storage, size_t offset, void *to, size_t bytes);
@@ -166,7 +174,9 @@ static inline bool tensor_is_defined(const Tensor *t) {
  * tensor_host. NULL without storage. */
 static inline void *tensor_data(const Tensor *t) {
   assert(!t->storage || t->storage->device.type == DEVICE_CPU);
-  return t->storage ? (char *)t->storage->data + t->offset * (int64_t)dtype_size((DType)t->dtype) : NULL;
+  return t->storage ? (char *)__atomic_load_n(&t->storage->data, __ATOMIC_RELAXED) +
+                          t->offset * (int64_t)dtype_size((DType)t->dtype)
+                    : NULL;
 }
 /* The same, of any tensor: an error that names the device where the host can't read it. */
 Status tensor_host(const Tensor *t, void **out) MUST_CHECK;

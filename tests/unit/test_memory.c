@@ -1,110 +1,507 @@
-/* Checked sizes, arenas, catch points, growing arrays. */
+/* What belongs to a module goes with it; a weight is shared until it is written; one bound covers all that is kept.
+ * Bytes are those that the functions of a runtime were asked for, or that wick_runtime_memory says. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
 #include <cmocka.h>
 
-#include "base/vec.h"
+#include "report/reason.h"
+#include "wick/dlpack.h"
+#include "wick/wick.h"
 
-static void test_refused_sizes(void **state) {
-  (void)state;
-  assert_null(mem_calloc(SIZE_MAX / 2, 4));
-  assert_null(mem_alloc(SIZE_MAX));
-  void *empty = mem_alloc(0);
-  assert_non_null(empty);
-  mem_free(empty);
+enum { N = 512, BYTES = N * N * (int)sizeof(float), LAYERS = 3 };
+
+static const char methods[] =
+    "def forward(self, x):\n"
+    "    x = torch.nn.functional.linear(x, self.w0)\n"
+    "    x = torch.nn.functional.linear(x, self.w1)\n"
+    "    return torch.nn.functional.linear(x, self.w2)\n"
+    "def scale(self, by: float):\n"
+    "    self.w1.mul_(by)\n"
+    "def grow(self):\n"
+    "    self.w1.resize_([512, 600])\n"
+    "def fill(self):\n"
+    "    self.w1.uniform_(0.0, 1.0)\n"
+    "def put(self, x):\n"
+    "    torch.mul(x, 2, out=self.w1)\n"
+    "def part(self):\n"
+    "    self.w1[3].zero_()\n";
+
+/* ---- a runtime that counts ---- */
+
+static _Atomic int64_t taken;
+static void *count_alloc(void *user, size_t bytes, size_t align) {
+  (void)user;
+  void *p = NULL;
+  if (posix_memalign(&p, align < sizeof(void *) ? sizeof(void *) : align, bytes)) return NULL;
+  __atomic_fetch_add(&taken, (int64_t)bytes, __ATOMIC_RELAXED);
+  return p;
+}
+static void count_free(void *user, void *p, size_t bytes) {
+  (void)user;
+  __atomic_fetch_sub(&taken, (int64_t)bytes, __ATOMIC_RELAXED);
+  free(p);
 }
 
-static void test_arena_is_zeroed_and_aligned(void **state) {
-  (void)state;
-  Catch c;
-  Arena arena;
-  arena_init(&arena, &c);
-  if (catch_enter(&c)) {
-    for (size_t bytes = 0; bytes < 3000; bytes += 37) {
-      unsigned char *p = arena_alloc(&arena, bytes);
-      assert_int_equal((uintptr_t)p % 16, 0);
-      for (size_t i = 0; i < bytes; i++) assert_int_equal(p[i], 0);
-      memset(p, 0xFF, bytes);
-    }
-    unsigned char *big = arena_alloc(&arena, 5 << 20);
-    assert_int_equal(big[(5 << 20) - 1], 0);
-    assert_string_equal(arena_printf(&arena, "%d-%s", 4, "x"), "4-x");
-    assert_string_equal(arena_strndup(&arena, "abcdef", 3), "abc");
-  } else {
-    fail();
+static wick_runtime *runtime_with(uint64_t cache_bytes, uint64_t max_bytes) {
+  wick_runtime_options options = {.size = sizeof options,
+                                  .cache_bytes = cache_bytes,
+                                  .max_bytes = max_bytes,
+                                  .alloc = count_alloc,
+                                  .free = count_free};
+  wick_executor_options executor = {.size = sizeof executor, .executor = WICK_EXECUTOR_PROFILING, .synchronous = 1};
+  wick_runtime *runtime;
+  assert_int_equal(wick_runtime_new(&options, &runtime, NULL), WICK_OK);
+  assert_int_equal(wick_set_executor(runtime, &executor, NULL), WICK_OK);
+  return runtime;
+}
+
+static wick_memory memory_of(wick_runtime *runtime) {
+  wick_memory memory = {.size = sizeof memory};
+  assert_int_equal(wick_runtime_memory(runtime, &memory, NULL), WICK_OK);
+  return memory;
+}
+static wick_memory module_memory(const wick_module *module) {
+  wick_memory memory = {.size = sizeof memory};
+  assert_int_equal(wick_module_memory(module, &memory, NULL), WICK_OK);
+  return memory;
+}
+static uint64_t sum_of(const wick_memory *m) {
+  return m->freed_storage + m->packed_weights + m->plans + m->stacks;
+}
+
+/* ---- modules ---- */
+
+static wick_value *numbers(int64_t rows, int64_t columns, float step) {
+  wick_value *value;
+  float *data = malloc((size_t)(rows * columns) * sizeof *data);
+  for (int64_t i = 0; i < rows * columns; i++) data[i] = step * (float)(i * 7 % 13 - 6);
+  assert_int_equal(wick_tensor_new(WICK_FLOAT32, 2, (const int64_t[]){rows, columns}, &value, NULL), WICK_OK);
+  assert_int_equal(wick_tensor_copy_from(value, data, (size_t)(rows * columns) * sizeof *data, NULL), WICK_OK);
+  free(data);
+  return value;
+}
+
+/* A module as it comes from a file, of weights that nobody has seen. */
+static void save_module(const char *path) {
+  wick_attribute attributes[LAYERS];
+  char names[LAYERS][8];
+  wick_module *module;
+  for (int i = 0; i < LAYERS; i++) {
+    snprintf(names[i], sizeof names[i], "w%d", i);
+    attributes[i] = (wick_attribute){.size = sizeof attributes[i],
+                                     .kind = WICK_BUFFER,
+                                     .name = names[i],
+                                     .value = numbers(N, N, 0.01f * (float)(i + 1))};
   }
-  arena_dispose(&arena);
-  assert_int_equal(arena.bytes, 0);
+  assert_int_equal(wick_module_new(NULL, "Net", attributes, LAYERS, &module, NULL), WICK_OK);
+  assert_int_equal(wick_module_define(NULL, module, methods, strlen(methods), NULL, NULL), WICK_OK);
+  assert_int_equal(wick_module_save(NULL, module, path, NULL, NULL), WICK_OK);
+  for (int i = 0; i < LAYERS; i++) wick_value_release((wick_value *)(uintptr_t)attributes[i].value);
+  wick_module_release(module);
 }
 
-/* Also where chunks lie in memory that was written before. */
-static void test_arena_clears_what_was_used(void **state) {
+static char path[] = "/tmp/wick_memory_XXXXXX";
+static int make_file(void **state) {
   (void)state;
-  static const size_t sizes[] = {16, 100, 400, 3000, 40000, 200000};
-  for (int turn = 0; turn < 4; turn++) {
-    Catch c;
-    Arena arena;
-    arena_init(&arena, &c);
-    if (catch_enter(&c)) {
-      for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
-        unsigned char *written = arena_alloc_uncleared(&arena, sizes[k]);
-        assert_int_equal((uintptr_t)written % 16, 0);
-        memset(written, 0xFF, sizes[k]);
-        unsigned char *cleared = arena_alloc(&arena, sizes[k]);
-        assert_true(cleared >= written + sizes[k] || cleared + sizes[k] <= written);
-        for (size_t i = 0; i < sizes[k]; i++) assert_int_equal(cleared[i], 0);
-        memset(cleared, 0xFF, sizes[k]);
-      }
-    } else {
-      fail();
-    }
-    arena_dispose(&arena);
+  int fd = mkstemp(path);
+  if (fd < 0) return 1;
+  close(fd);
+  save_module(path);
+  return 0;
+}
+static int drop_file(void **state) {
+  (void)state;
+  return unlink(path);
+}
+
+static wick_module *load(wick_runtime *runtime, bool shares) {
+  wick_load_options options = {.size = sizeof options, .share_weights = shares};
+  wick_module *module;
+  assert_int_equal(wick_load(runtime, path, &options, &module, NULL), WICK_OK);
+  return module;
+}
+
+static wick_value *call(const wick_module *module, const char *method, const wick_value *argument) {
+  wick_value *out;
+  wick_error *error = NULL;
+  wick_run(module, method, &argument, argument != NULL, NULL, 0, NULL, &out, &error);
+  if (error) print_error("%s: %s\n", method, wick_error_message(error));
+  assert_null(error);
+  return out;
+}
+static void settle(const wick_module *module) {
+  wick_value *x = numbers(8, N, 1);
+  for (int i = 0; i < 6; i++) wick_value_release(call(module, "forward", x));
+  wick_wait_for_plans();
+  wick_value_release(x);
+}
+
+static wick_value *weight_of(const wick_module *module) {
+  wick_value *value;
+  assert_int_equal(wick_module_get(module, "w1", &value, NULL), WICK_OK);
+  return value;
+}
+/* A copy of w1's elements; nobody gets their address. */
+static float *elements_of(const wick_module *module) {
+  float *data = malloc(BYTES);
+  wick_value *value = weight_of(module);
+  assert_int_equal(wick_tensor_copy_to(value, data, BYTES, NULL), WICK_OK);
+  wick_value_release(value);
+  return data;
+}
+static float *result_of(const wick_module *module) {
+  float *data = malloc(8 * N * sizeof *data);
+  wick_value *x = numbers(8, N, 1), *out = call(module, "forward", x);
+  assert_int_equal(wick_tensor_copy_to(out, data, 8 * N * sizeof *data, NULL), WICK_OK);
+  wick_value_release(x);
+  wick_value_release(out);
+  return data;
+}
+static bool same(float *a, float *b, size_t bytes) { /* frees both */
+  bool is_same = memcmp(a, b, bytes) == 0;
+  free(a);
+  free(b);
+  return is_same;
+}
+
+/* ---- what goes with a module ---- */
+
+static void module_takes_all_with_it(void **state) {
+  (void)state;
+  wick_runtime *runtime = runtime_with(0, 0);
+  wick_module *first = load(runtime, false), *second = load(runtime, false);
+  settle(first);
+  settle(second);
+  wick_memory both = memory_of(runtime), own = module_memory(first);
+  assert_int_equal(own.weights, LAYERS * BYTES);
+  assert_int_equal(own.shared, 0);
+  assert_true(own.packed_weights >= LAYERS * BYTES && own.plans > 0);
+  assert_true(both.packed_weights >= 2 * LAYERS * BYTES && both.plans >= 2 * own.plans);
+  int64_t before = taken;
+  wick_module_release(first);
+  wick_memory left = memory_of(runtime);
+  assert_int_equal(left.packed_weights, both.packed_weights - own.packed_weights);
+  assert_true(left.plans <= both.plans - own.plans);
+  assert_true(before - taken >= 2 * LAYERS * BYTES);
+  wick_module_release(second); /* the last one: nobody is there who would want the rest */
+  left = memory_of(runtime);
+  assert_int_equal(sum_of(&left), 0);
+  wick_runtime_release(runtime);
+  assert_int_equal(taken, 0);
+}
+
+static void weight_takes_its_forms_with_it(void **state) {
+  (void)state;
+  wick_runtime *runtime = runtime_with(0, 0);
+  wick_module *module = load(runtime, false);
+  settle(module);
+  uint64_t packed = module_memory(module).packed_weights;
+  wick_value *other = numbers(N, N, 1);
+  assert_int_equal(wick_module_set(module, "w1", other, NULL), WICK_OK);
+  settle(module); /* nothing holds the old one any more */
+  assert_int_equal(memory_of(runtime).packed_weights, packed);
+  assert_int_equal(module_memory(module).packed_weights, packed);
+  wick_value_release(other);
+  wick_module_release(module);
+  wick_runtime_release(runtime);
+}
+
+static void modules_in_turn_take_no_more(void **state) {
+  (void)state;
+  wick_runtime *runtime = runtime_with(0, 0);
+  int64_t after_first = 0;
+  for (int i = 0; i < 20; i++) {
+    wick_module *module = load(runtime, false);
+    settle(module);
+    wick_module_release(module);
+    if (!i) after_first = taken;
+    assert_true(taken <= after_first + after_first / 20);
+  }
+  wick_runtime_release(runtime);
+}
+
+/* ---- bounds ---- */
+
+static void trim_says_what_it_frees(void **state) {
+  (void)state;
+  wick_runtime *runtime = runtime_with(0, 0);
+  wick_module *module = load(runtime, false);
+  settle(module);
+  wick_memory memory = memory_of(runtime);
+  assert_true(memory.packed_weights && memory.plans && memory.stacks);
+  int64_t before = taken;
+  assert_true(wick_runtime_trim(runtime) == sum_of(&memory));
+  assert_true(before - taken >= (int64_t)(memory.packed_weights + memory.freed_storage));
+  memory = memory_of(runtime);
+  assert_int_equal(sum_of(&memory), 0);
+  assert_int_equal(wick_runtime_trim(runtime), 0);
+  settle(module);
+  wick_module_release(module);
+  wick_runtime_release(runtime);
+}
+
+static void one_bound_for_all(void **state) {
+  (void)state;
+  static const uint64_t bounds[] = {1, BYTES + BYTES / 2, 2 * BYTES + BYTES / 2};
+  for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
+    wick_runtime *runtime = runtime_with(bounds[i], 0);
+    wick_module *module = load(runtime, false);
+    settle(module);
+    wick_memory memory = memory_of(runtime);
+    if (bounds[i] > 1) assert_true(memory.freed_storage + memory.packed_weights + memory.plans <= bounds[i]);
+    if (bounds[i] == 1) assert_int_equal(memory.freed_storage + memory.packed_weights, 0);
+    wick_module_release(module);
+    wick_runtime_release(runtime);
   }
 }
 
-static void fill(void *argument) {
-  for (;;) arena_alloc(argument, 1000);
+/* Where an allocation would fail, what is kept goes first. */
+static void limit_takes_what_is_kept(void **state) {
+  (void)state;
+  enum { LIMIT = 10 * BYTES };
+  wick_runtime *runtime = runtime_with(0, LIMIT);
+  wick_module *modules[4];
+  for (int i = 0; i < 3; i++) { /* 3 MiB each, and as much packed */
+    modules[i] = load(runtime, false);
+    settle(modules[i]);
+    assert_true(taken <= LIMIT);
+  }
+  for (int i = 0; i < 3; i++) wick_module_release(modules[i]);
+  wick_runtime_release(runtime);
 }
 
-static void test_arena_throws(void **state) {
+/* ---- sharing ---- */
+
+static void clone_shares(void **state) {
   (void)state;
-  Arena arena;
-  arena_init(&arena, NULL);
-  arena.max_bytes = 100000;
-  Status status = arena_protect(&arena, fill, &arena);
-  assert_int_equal(status->code, ERROR_OUT_OF_MEMORY);
-  assert_true(arena.bytes <= 100000);
-  assert_null(arena.catch_point);
-  status_free(status);
-  arena.max_bytes = 0;
-  mem_fail_after(3);
-  status = arena_protect(&arena, fill, &arena);
-  mem_fail_after(0);
-  assert_ptr_equal(status, status_out_of_memory());
-  arena_dispose(&arena);
+  wick_runtime *runtime = runtime_with(0, 0);
+  wick_module *module = load(runtime, false), *clone;
+  settle(module);
+  int64_t before = taken;
+  uint64_t packed = STATISTIC_GET(packed_weights);
+  assert_int_equal(wick_module_clone(runtime, module, 0, &clone, NULL), WICK_OK);
+  settle(clone);
+  assert_true(taken - before <= LAYERS * BYTES / 20);
+  assert_int_equal(STATISTIC_GET(packed_weights), packed);
+  assert_int_equal(module_memory(clone).shared, LAYERS * BYTES);
+  assert_true(same(result_of(module), result_of(clone), 8 * N * sizeof(float)));
+  wick_module_release(module); /* the other one keeps what it shares */
+  assert_int_equal(module_memory(clone).shared, 0);
+  settle(clone);
+  assert_int_equal(STATISTIC_GET(packed_weights), packed);
+  wick_module_release(clone);
+  wick_runtime_release(runtime);
+  assert_int_equal(taken, 0);
 }
 
-static void test_vec(void **state) {
+static void scale(wick_module *module) {
+  wick_value *two = wick_value_double(2);
+  wick_value_release(call(module, "scale", two));
+  wick_value_release(two);
+}
+static void grow(wick_module *module) {
+  wick_value_release(call(module, "grow", NULL));
+}
+static void fill(wick_module *module) {
+  wick_value_release(call(module, "fill", NULL));
+}
+static void part(wick_module *module) {
+  wick_value_release(call(module, "part", NULL));
+}
+static void put(wick_module *module) {
+  wick_value *x = numbers(N, N, 3);
+  wick_value_release(call(module, "put", x));
+  wick_value_release(x);
+}
+static void copy_in(wick_module *module) {
+  wick_value *to = weight_of(module);
+  void *zeros = calloc(1, BYTES);
+  assert_int_equal(wick_tensor_copy_from(to, zeros, BYTES, NULL), WICK_OK);
+  free(zeros);
+  wick_value_release(to);
+}
+static void write_at(void *data) {
+  for (int i = 0; i < N * N; i++) ((float *)data)[i] = 3;
+}
+static void by_view(wick_module *module) {
+  wick_value *weight = weight_of(module);
+  wick_tensor_view view = {.size = sizeof view};
+  assert_int_equal(wick_tensor_view_of(weight, &view, NULL), WICK_OK);
+  write_at(view.data);
+  wick_value_release(weight);
+}
+static void by_data(wick_module *module) {
+  wick_value *weight = weight_of(module);
+  write_at(wick_tensor_data(weight));
+  wick_value_release(weight);
+}
+static void by_dlpack(wick_module *module) {
+  wick_value *weight = weight_of(module), *back;
+  struct DLManagedTensor *exported;
+  assert_int_equal(wick_tensor_to_dlpack(weight, &exported, NULL), WICK_OK);
+  assert_int_equal(wick_tensor_from_dlpack(exported, &back, NULL), WICK_OK);
+  write_at(wick_tensor_data(back));
+  wick_value_release(back);
+  wick_value_release(weight);
+}
+
+/* Each kind of write is seen by who wrote alone, whichever of two that was, and is in what the next call computes. */
+static void writes_are_ones_own(void **state) {
   (void)state;
-  VEC(int) v = {0};
-  for (int i = 0; i < 1000; i++) assert_true(vec_push(&v, i));
-  assert_int_equal(vec_last(&v), 999);
-  assert_int_equal(vec_pop(&v), 999);
-  assert_int_equal(v.data[500], 500);
-  assert_false(vec_reserve(&v, SIZE_MAX / 2));
-  assert_int_equal(v.length, 999);
-  vec_dispose(&v);
+  static void (*const writes[])(wick_module *) = {scale, fill, put, part, copy_in, by_view, by_data, by_dlpack, grow};
+  enum { COUNT = sizeof writes / sizeof *writes };
+  wick_runtime *runtime = runtime_with(0, 0);
+  for (int i = 0; i < 4 * COUNT; i++) {
+    bool loads = i & 1, who = i & 2, grows = writes[i / 4] == grow;
+    wick_module *modules[2] = {load(runtime, true), NULL};
+    settle(modules[0]);
+    if (loads)
+      modules[1] = load(runtime, true);
+    else
+      assert_int_equal(wick_module_clone(runtime, modules[0], 0, &modules[1], NULL), WICK_OK);
+    assert_int_equal(module_memory(modules[1]).shared, LAYERS * BYTES);
+    wick_module *writer = modules[who], *other = modules[!who];
+    float *elements = elements_of(other), *results = result_of(other);
+    settle(writer);
+    writes[i / 4](writer);
+    if (!grows) assert_false(same(elements_of(writer), elements_of(other), BYTES));
+    if (!grows) assert_false(same(result_of(writer), result_of(other), 8 * N * sizeof(float)));
+    assert_true(same(elements, elements_of(other), BYTES));
+    assert_true(same(results, result_of(other), 8 * N * sizeof(float)));
+    wick_module_release(modules[0]);
+    wick_module_release(modules[1]);
+  }
+  wick_runtime_release(runtime);
+  assert_int_equal(taken, 0);
+}
+
+/* A weight that was written is packed as it is then, also by who has had it to itself since. */
+static void clones_are_packed_as_they_are(void **state) {
+  (void)state;
+  wick_runtime *runtime = runtime_with(0, 0);
+  wick_module *module = load(runtime, false), *clone;
+  settle(module);
+  for (int i = 0; i < 3; i++) {
+    assert_int_equal(wick_module_clone(runtime, module, 0, &clone, NULL), WICK_OK);
+    float *before = result_of(module);
+    if (i) scale(clone);
+    if (i == 2) scale(module);
+    settle(clone);
+    settle(module);
+    float *after = result_of(module), *of_clone = result_of(clone);
+    for (int k = 0; k < 8 * N; k++) {
+      assert_true(after[k] == before[k] * (i == 2 ? 2 : 1));
+      assert_true(of_clone[k] == before[k] * (i ? 2 : 1));
+    }
+    free(before);
+    free(after);
+    free(of_clone);
+    wick_module_release(clone);
+    scale(module); /* alone again */
+    settle(module);
+  }
+  wick_module_release(module);
+  wick_runtime_release(runtime);
+}
+
+static void loads_share(void **state) {
+  (void)state;
+  wick_runtime *runtime = runtime_with(0, 0), *other = runtime_with(0, 0);
+  wick_module *first = load(runtime, true);
+  settle(first);
+  int64_t before = taken;
+  wick_module *second = load(runtime, true);
+  settle(second);
+  assert_true(taken - before <= LAYERS * BYTES / 20 + (256 << 10)); /* and a program and its plans */
+  assert_int_equal(module_memory(second).shared, LAYERS * BYTES);
+  wick_module *apart = load(other, true); /* runtimes know nothing of each other */
+  assert_int_equal(module_memory(apart).shared, 0);
+  wick_module *plain = load(runtime, false);
+  assert_int_equal(module_memory(plain).shared, 0);
+  scale(first);
+  wick_module *third = load(runtime, true); /* as the file says */
+  assert_false(same(elements_of(first), elements_of(third), BYTES));
+  assert_true(same(elements_of(second), elements_of(third), BYTES));
+  wick_module *const all[] = {first, second, apart, plain, third};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) wick_module_release(all[i]);
+  wick_runtime_release(runtime);
+  wick_runtime_release(other);
+  assert_int_equal(taken, 0);
+}
+
+/* ---- threads ---- */
+
+typedef struct Shared {
+  wick_runtime *runtime;
+  const wick_module *module;
+  _Atomic int next;
+} Shared;
+
+/* Some call, some clone and write, some look at the weight; the module's own results stay what they are. */
+static void *work(void *argument) {
+  Shared *s = argument;
+  int who = s->next++;
+  for (int i = 0; i < 12; i++) {
+    wick_module *clone;
+    assert_int_equal(wick_module_clone(s->runtime, s->module, 0, &clone, NULL), WICK_OK);
+    wick_value *x = numbers(8, N, 1);
+    wick_value_release(call(s->module, "forward", x));
+    if (who % 2) {
+      scale(clone);
+      free(elements_of(clone));
+    }
+    wick_value_release(call(clone, "forward", x));
+    if (who == 7 && i == 6) {
+      wick_value *weight = weight_of(s->module);
+      assert_non_null(wick_tensor_data(weight));
+      wick_value_release(weight);
+    }
+    wick_value_release(x);
+    wick_module_release(clone);
+    wick_module_release(load(s->runtime, true));
+  }
+  return NULL;
+}
+
+static void threads_share(void **state) {
+  (void)state;
+  enum { THREADS = 8 };
+  wick_runtime *runtime = runtime_with(0, 0);
+  wick_module *module = load(runtime, true);
+  Shared shared = {runtime, module, 0};
+  float *before = result_of(module), *elements = elements_of(module);
+  pthread_t threads[THREADS];
+  for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_create(&threads[i], NULL, work, &shared), 0);
+  for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+  wick_wait_for_plans();
+  assert_true(same(before, result_of(module), 8 * N * sizeof(float)));
+  assert_true(same(elements, elements_of(module), BYTES));
+  wick_module_release(module);
+  wick_memory left = memory_of(runtime);
+  assert_int_equal(sum_of(&left), 0);
+  wick_runtime_release(runtime);
+  assert_int_equal(taken, 0);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_refused_sizes),
-      cmocka_unit_test(test_arena_is_zeroed_and_aligned),
-      cmocka_unit_test(test_arena_clears_what_was_used),
-      cmocka_unit_test(test_arena_throws),
-      cmocka_unit_test(test_vec),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  const struct CMUnitTest tests[] = {cmocka_unit_test(module_takes_all_with_it),
+                                     cmocka_unit_test(weight_takes_its_forms_with_it),
+                                     cmocka_unit_test(modules_in_turn_take_no_more),
+                                     cmocka_unit_test(trim_says_what_it_frees),
+                                     cmocka_unit_test(one_bound_for_all),
+                                     cmocka_unit_test(limit_takes_what_is_kept),
+                                     cmocka_unit_test(clone_shares),
+                                     cmocka_unit_test(writes_are_ones_own),
+                                     cmocka_unit_test(clones_are_packed_as_they_are),
+                                     cmocka_unit_test(loads_share),
+                                     cmocka_unit_test(threads_share)};
+  return cmocka_run_group_tests(tests, make_file, drop_file);
 }

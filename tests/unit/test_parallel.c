@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/cache.h"
+#include "base/lasting.h"
 #include "base/parallel_pool.h"
 #include "base/stack.h"
 
@@ -119,13 +120,15 @@ static void test_cache(void **state) {
   assert_ptr_equal(cache_alloc(99999), p);
   assert_int_equal(cache_bytes(NULL), 0);
   cache_free(p, 99999);
-  void *lasting = cache_alloc_lasting_in(heap_current(), 99999);
+  void *lasting = lasting_alloc(heap_current(), 99999);
   assert_ptr_not_equal(lasting, p); /* which calls are going to want */
   assert_ptr_equal(cache_alloc(99999), p);
-  cache_free(lasting, 99999);
   cache_free(p, 99999);
-  cache_trim(NULL);                  /* the hostile build keeps one block */
-  void *twice = cache_alloc(400000); /* a block up to twice as large serves, and stays what it was */
+  size_t kept = cache_bytes(NULL);
+  lasting_free(heap_current(), lasting, 99999);
+  assert_int_equal(cache_bytes(NULL), kept); /* it goes at once */
+  cache_trim(NULL);                          /* the hostile build keeps one block */
+  void *twice = cache_alloc(400000);         /* a block up to twice as large serves, and stays what it was */
   cache_free(twice, 400000);
   assert_ptr_equal(cache_alloc(210000), twice);
   cache_free(twice, 210000);

@@ -268,15 +268,21 @@ static void test_caches(void **state) {
   uint64_t kept[2];
   wick_value *size = wick_value_int(8), *out;
   wick_trim();
+  wick_module *modules[2];
   for (int i = 0; i < 2; i++) {
-    wick_module *module = compile(runtimes[i]);
-    assert_int_equal(call(module, "big", &size, 1, false, &out), WICK_OK);
+    modules[i] = compile(runtimes[i]);
+    assert_int_equal(call(modules[i], "big", &size, 1, false, &out), WICK_OK);
     wick_value_release(out); /* by a thread that is in no runtime */
-    wick_module_release(module);
   }
   wick_stats stats = stats_now();
-  for (int i = 0; i < 2; i++) kept[i] = wick_runtime_trim(runtimes[i]);
+  for (int i = 0; i < 2; i++) {
+    wick_memory memory = {.size = sizeof memory};
+    assert_int_equal(wick_runtime_memory(runtimes[i], &memory, NULL), WICK_OK);
+    kept[i] = memory.freed_storage;
+    wick_module_release(modules[i]);
+  }
   assert_int_equal(stats.cache_bytes, kept[0] + kept[1]);
+  assert_int_equal(stats_now().cache_bytes, 0); /* nobody is there who would want it */
   assert_true(kept[0] <= 1 << 20 && kept[1] >= 8 << 20);
   wick_value_release(size);
   for (int i = 0; i < 2; i++) wick_runtime_release(runtimes[i]);

@@ -1,4 +1,4 @@
-/* A table under one lock, and the loop that packs. */
+/* A list for each store, and the loop that packs. */
 #include "compute/conv/conv_weights.h"
 
 #include <assert.h>
@@ -6,36 +6,40 @@
 #include "base/cache.h"
 #include "base/fork.h"
 #include "base/hostile.h"
+#include "base/lasting.h"
 #include "base/parallel.h"
 #include "compute/conv/conv_backward.h"
 #include "compute/conv/flat_winograd.h"
 #include "compute/conv/weight_reader.h"
 #include "report/reason.h"
+#include "tensor/storage_share.h"
 
 struct PackedWeight {
-  PackedWeight *next;
+  StorageFollower follower;      /* first member: of the content */
+  PackedWeight *next, *previous; /* of the store */
   PackedWeights *store;
+  Heap *heap; /* the store's, which the store may not outlive */
   WeightLayout layout;
-  Storage *storage; /* retained; with offset and version the weight's identity */
   int64_t offset;
-  uint32_t version;
+  uint32_t version;  /* of the content; with it and the offset the weight's identity */
   uint64_t checksum; /* of the weight; 0 where the version tells */
   int users;
   uint64_t last_use;
   float *data;
 };
 
-enum { MAX_WEIGHTS = CACHE_ENTRIES(1024), CHAINS = 256, SIGHTS = 1024 };
+/* `packing` is held while a weight is put in order, so that one thread does it; it is taken before the lock of
+ * storages, which guards everything else. */
+enum { MAX_WEIGHTS = CACHE_ENTRIES(1024), SIGHTS = 1024 };
 struct PackedWeights {
-  pthread_mutex_t lock;
+  pthread_mutex_t packing;
   Heap *heap;
-  PackedWeight *chains[CHAINS]; /* by storage and offset */
+  PackedWeight *first;
   size_t bytes, count;
   uint64_t clock;
   uint64_t sights[SIGHTS]; /* what weights were seen as, by chance overwritten: hashes, nothing that is followed */
 };
-static PackedWeights of_process = {.lock = PTHREAD_MUTEX_INITIALIZER};
-static const size_t MAX_BYTES = (size_t)512 << 20;
+static PackedWeights of_process = {.packing = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- packing ---- */
 
@@ -137,56 +141,102 @@ static bool pack(int threads, const Tensor *from, const WeightLayout *l, float *
   return true;
 }
 
-/* ---- the store: under the lock ---- */
+/* ---- the store: under the lock of storages ---- */
 
-static void drop(PackedWeights *store, PackedWeight **at) {
-  assert(!(*at)->users);
-  PackedWeight *p = *at;
-  *at = p->next;
-  store->bytes -= p->layout.bytes;
-  store->count--;
-  cache_free_in(store->heap, p->data, p->layout.bytes);
-  storage_release(p->storage);
-  mem_free(p);
+static void add(PackedWeights *store, PackedWeight *p) {
+  p->previous = NULL;
+  p->next = store->first;
+  if (p->next) p->next->previous = p;
+  store->first = p;
+  store->bytes += p->layout.bytes;
+  store->count++;
 }
 
-/* What is idle, if `all` or nobody else holds the storage, and, beyond the bounds, the oldest. */
-static void drop_idle(PackedWeights *store, bool all) {
-  for (int chain = 0; chain < CHAINS; chain++)
-    for (PackedWeight **at = &store->chains[chain]; *at;)
-      if ((*at)->users == 0 && (all || ref_is_unique(&(*at)->storage->refs)))
-        drop(store, at);
-      else
-        at = &(*at)->next;
-  while (store->count > MAX_WEIGHTS || store->bytes > MAX_BYTES) {
-    PackedWeight **oldest = NULL;
-    for (int chain = 0; chain < CHAINS; chain++)
-      for (PackedWeight **at = &store->chains[chain]; *at; at = &(*at)->next)
-        if ((*at)->users == 0 && (!oldest || (*at)->last_use < (*oldest)->last_use)) oldest = at;
-    if (!oldest) return;
-    drop(store, oldest);
+static void take_out(PackedWeight *p) {
+  PackedWeights *store = p->store;
+  *(p->previous ? &p->previous->next : &store->first) = p->next;
+  if (p->next) p->next->previous = p->previous;
+  store->bytes -= p->layout.bytes;
+  store->count--;
+}
+
+static bool on_leave(StorageFollower *follower) {
+  PackedWeight *p = (PackedWeight *)follower;
+  take_out(p);
+  return !p->users; /* else who uses it last frees it */
+}
+
+/* To a list of those that are to be freed without the lock. */
+static void drop(PackedWeight *p, PackedWeight **list) {
+  assert(!p->users);
+  storage_unfollow(&p->follower);
+  take_out(p);
+  p->next = *list;
+  *list = p;
+}
+
+static bool is_over(const PackedWeights *store) {
+  return store->count > MAX_WEIGHTS || cache_is_over(store->heap);
+}
+
+/* Without the lock. No budget paid for it. */
+static size_t weight_free(PackedWeight *p) {
+  size_t bytes = p->layout.bytes;
+  MemBudget *budget = mem_budget_enter(NULL);
+  cache_count(p->heap, -(int64_t)bytes);
+  lasting_free(p->heap, p->data, bytes);
+  mem_free(p);
+  mem_budget_enter(budget);
+  return bytes;
+}
+static void on_free(StorageFollower *follower) {
+  weight_free((PackedWeight *)follower);
+}
+
+static size_t free_list(PackedWeight *list) {
+  size_t bytes = 0;
+  while (list) {
+    PackedWeight *next = list->next;
+    bytes += weight_free(list);
+    list = next;
+  }
+  return bytes;
+}
+
+static PackedWeight *oldest_idle(const PackedWeights *store) {
+  PackedWeight *oldest = NULL;
+  for (PackedWeight *p = store->first; p; p = p->next)
+    if (!p->users && (!oldest || p->last_use < oldest->last_use)) oldest = p;
+  return oldest;
+}
+
+/* The least recently used that are idle, as many as the bounds want. */
+static void drop_beyond(PackedWeights *store) {
+  while (is_over(store)) {
+    PackedWeight *list = NULL;
+    storage_lock();
+    PackedWeight *oldest = oldest_idle(store);
+    if (oldest) drop(oldest, &list);
+    storage_unlock();
+    if (!list) return;
+    free_list(list);
   }
 }
 
-static uint64_t hash_of(const Tensor *weight) {
-  uint64_t h = ((uint64_t)(uintptr_t)weight->storage >> 4) * 0x9e3779b97f4a7c15u;
-  return (h ^ (uint64_t)weight->offset) * 0xff51afd7ed558ccdu;
-}
-static PackedWeight **chain_of(PackedWeights *store, const Tensor *weight) {
-  return &store->chains[hash_of(weight) >> 32 & (CHAINS - 1)];
+static size_t drop_idle(PackedWeights *store) {
+  PackedWeight *list = NULL, *next;
+  storage_lock();
+  for (PackedWeight *p = store->first; p; p = next) {
+    next = p->next;
+    if (!p->users) drop(p, &list);
+  }
+  storage_unlock();
+  return free_list(list);
 }
 
-static bool is_of(const PackedWeight *p, const Tensor *weight, const WeightLayout *layout) {
-  return p->storage == weight->storage && p->offset == weight->offset &&
-         memcmp(&p->layout, layout, sizeof *layout) == 0;
-}
-/* What the weight is at the moment. */
-typedef struct Moment {
-  uint32_t version;
-  uint64_t checksum;
-} Moment;
-static bool is_current(const PackedWeight *p, const Moment *now) {
-  return p->version == now->version && p->checksum == now->checksum;
+static uint64_t hash_of(const Storage *content, int64_t offset) {
+  uint64_t h = ((uint64_t)(uintptr_t)content >> 4) * 0x9e3779b97f4a7c15u;
+  return (h ^ (uint64_t)offset) * 0xff51afd7ed558ccdu;
 }
 
 /* Of every bit: each step is one to one in the word that it takes. Not 0. */
@@ -213,92 +263,126 @@ static uint64_t checksum_of(const Tensor *weight) {
   return sum | 1;
 }
 
+/* What the weight is at the moment. */
+typedef struct Moment {
+  uint32_t version;
+  uint64_t checksum;
+} Moment;
 static Moment moment_of(const Tensor *weight) {
-  Moment now = {.version = atomic_load(&weight->storage->version)};
+  Moment now = {0};
   if (atomic_load(&weight->storage->is_shown)) now.checksum = checksum_of(weight);
   return now;
 }
 
-/* An old one that nobody uses: its memory is the new one's. */
-static PackedWeight *find_replaceable(PackedWeights *store, const Tensor *weight, const WeightLayout *layout,
-                                      const Moment *now) {
-  for (PackedWeight *p = *chain_of(store, weight); p; p = p->next)
-    if (is_of(p, weight, layout) && !p->users && !is_current(p, now)) return p;
-  return NULL;
+static bool is_of(const PackedWeight *p, const PackedWeights *store, const Tensor *weight, const WeightLayout *layout) {
+  return p->store == store && p->offset == weight->offset && memcmp(&p->layout, layout, sizeof *layout) == 0;
+}
+static bool is_current(const PackedWeight *p, const Moment *now) {
+  return p->version == now->version && p->checksum == now->checksum;
 }
 
-static PackedWeight *weight_new(PackedWeights *store, const Tensor *weight, const WeightLayout *layout) {
-  PackedWeight *p = mem_calloc(1, sizeof *p);
-  float *data = p ? cache_alloc_lasting_in(store->heap, layout->bytes) : NULL;
-  if (!data) {
-    mem_free(p);
-    return NULL;
+/* The one of the content as it is now; else, `old`, one that nobody uses: its memory is the new one's. */
+static PackedWeight *find(const PackedWeights *store, const Tensor *weight, const WeightLayout *layout,
+                          const Moment *now, bool old) {
+  Storage *content = storage_content(weight->storage);
+  for (StorageFollower *f = atomic_load(&content->followers); f; f = f->next) {
+    PackedWeight *p = (PackedWeight *)f;
+    if (f->leave != on_leave || !is_of(p, store, weight, layout)) continue;
+    if (old ? !p->users && !is_current(p, now) : is_current(p, now)) return p;
   }
-  p->layout = *layout;
-  p->store = store;
-  p->storage = storage_retain(weight->storage);
-  p->offset = weight->offset;
-  p->data = data;
-  p->users = 1; /* not to be dropped right away */
-  p->next = *chain_of(store, weight);
-  *chain_of(store, weight) = p;
-  store->bytes += layout->bytes;
-  store->count++;
-  drop_idle(store, false);
-  p->users = 0;
-  return p;
-}
-
-static void forget(PackedWeights *store, const Tensor *weight, PackedWeight *p) {
-  PackedWeight **at = chain_of(store, weight);
-  while (*at != p) at = &(*at)->next;
-  drop(store, at);
-}
-
-static PackedWeight *pack_now(PackedWeights *store, int threads, const Tensor *weight, const WeightLayout *layout,
-                              const Moment *now) {
-  PackedWeight *p = find_replaceable(store, weight, layout, now);
-  if (!p) p = weight_new(store, weight, layout);
-  if (!p) return NULL;
-  p->version = now->version;
-  p->checksum = now->checksum;
-  if (pack(threads, weight, layout, p->data)) return p;
-  forget(store, weight, p);
   return NULL;
 }
 
-static PackedWeight *find_current(PackedWeights *store, const Tensor *weight, const WeightLayout *layout,
-                                  const Moment *now) {
-  PackedWeight *p = *chain_of(store, weight);
-  while (p && !(is_of(p, weight, layout) && is_current(p, now))) p = p->next;
+static PackedWeight *use(PackedWeight *p) {
+  if (!p) return NULL;
+  p->users++;
+  p->last_use = ++p->store->clock;
   return p;
 }
 
 /* Whether it was seen as it is now; from here on it was. */
 static bool is_seen_again(PackedWeights *store, const Tensor *weight, const Moment *now) {
-  uint64_t sight = (hash_of(weight) + now->version) ^ now->checksum, *at = &store->sights[sight >> 32 & (SIGHTS - 1)];
+  uint64_t sight = (hash_of(storage_content(weight->storage), weight->offset) + now->version) ^ now->checksum;
+  uint64_t *at = &store->sights[sight >> 32 & (SIGHTS - 1)];
   bool is_seen = *at == sight;
   *at = sight;
   return is_seen;
 }
 
+/* ---- taking ---- */
+
 typedef enum Packs { PACKS_SEEN_AGAIN, PACKS_IF_THERE_IS_ROOM, PACKS_ALWAYS } Packs;
+
+static PackedWeight *weight_new(PackedWeights *store, const Tensor *weight, const WeightLayout *layout) {
+  PackedWeight *p = mem_calloc(1, sizeof *p);
+  float *data = p ? lasting_alloc(store->heap, layout->bytes) : NULL;
+  if (!data) {
+    mem_free(p);
+    return NULL;
+  }
+  p->follower.leave = on_leave;
+  p->follower.free = on_free;
+  p->layout = *layout;
+  p->store = store;
+  p->heap = store->heap;
+  p->offset = weight->offset;
+  p->data = data;
+  cache_count(store->heap, (int64_t)layout->bytes);
+  return p;
+}
+
+/* For others to find; used by the caller. Nothing where the content changed meanwhile: then it is the caller's alone. */
+static void publish(PackedWeights *store, const Tensor *weight, PackedWeight *p) {
+  storage_lock();
+  p->users = 1;
+  p->last_use = ++store->clock;
+  Storage *content = storage_content(weight->storage);
+  if (atomic_load(&content->version) == p->version) {
+    storage_follow(content, &p->follower);
+    add(store, p);
+  }
+  storage_unlock();
+  drop_beyond(store);
+}
+
+static PackedWeight *pack_now(PackedWeights *store, int threads, const Tensor *weight, const WeightLayout *layout,
+                              Moment now) {
+  lock_take(&store->packing);
+  storage_lock();
+  now.version = atomic_load(&storage_content(weight->storage)->version);
+  PackedWeight *found = use(find(store, weight, layout, &now, false)), *old = NULL;
+  PackedWeight *p = found ? NULL : find(store, weight, layout, &now, true);
+  if (p) drop(p, &old); /* to be packed anew */
+  storage_unlock();
+  if (!found) {
+    if (!p) p = weight_new(store, weight, layout);
+    if (p) {
+      p->version = now.version;
+      p->checksum = now.checksum;
+    }
+    if (p && pack(threads, weight, layout, p->data)) {
+      publish(store, weight, p);
+      found = p;
+    } else if (p) {
+      weight_free(p);
+    }
+  }
+  lock_drop(&store->packing);
+  return found;
+}
 
 static PackedWeight *take(PackedWeights *store, int threads, const Tensor *weight, const WeightLayout *layout,
                           Packs packs) {
+  Moment now = moment_of(weight);
+  storage_lock();
+  now.version = atomic_load(&storage_content(weight->storage)->version);
+  PackedWeight *p = use(find(store, weight, layout, &now, false));
+  bool wants = !p && (packs != PACKS_SEEN_AGAIN || is_seen_again(store, weight, &now));
+  storage_unlock();
+  if (!wants || (packs != PACKS_ALWAYS && !cache_has_room(store->heap, layout->bytes))) return p;
   HEAP_SCOPE(store->heap);
   MemBudget *budget = mem_budget_enter(NULL); /* what is kept is nobody's */
-  lock_take(&store->lock);
-  Moment now = moment_of(weight);
-  PackedWeight *p = find_current(store, weight, layout, &now);
-  bool wants = !p && (packs != PACKS_SEEN_AGAIN || is_seen_again(store, weight, &now));
-  if (wants && (packs == PACKS_ALWAYS || store->bytes + layout->bytes <= MAX_BYTES))
-    p = pack_now(store, threads, weight, layout, &now);
-  if (p) {
-    p->users++;
-    p->last_use = ++store->clock;
-  }
-  lock_drop(&store->lock);
+  p = pack_now(store, threads, weight, layout, now);
   mem_budget_enter(budget);
   return p;
 }
@@ -329,30 +413,56 @@ const float *packed_weight_data(const PackedWeight *packed) {
 
 void packed_weight_give_back(PackedWeight *packed) {
   PackedWeights *store = packed->store;
-  lock_take(&store->lock);
+  storage_lock();
   assert(packed->users > 0);
-  packed->users--;
-  lock_drop(&store->lock);
+  bool is_idle = --packed->users == 0, is_lost = is_idle && !packed->follower.of;
+  storage_unlock();
+  if (!is_idle) return;
+  if (is_lost)
+    weight_free(packed);
+  else if (is_over(store))
+    drop_beyond(store);
+}
+
+static size_t yield(void *store) {
+  return drop_idle(store);
 }
 
 PackedWeights *packed_weights_new(Heap *heap) {
   PackedWeights *store = mem_calloc(1, sizeof *store);
   if (!store) return NULL;
-  pthread_mutex_init(&store->lock, NULL);
+  pthread_mutex_init(&store->packing, NULL);
   store->heap = heap;
+  heap->kept = store;
+  heap->yield = yield;
   return store;
 }
 
-void packed_weights_trim(PackedWeights *store) {
-  if (!store) store = &of_process;
-  lock_take(&store->lock);
-  drop_idle(store, true);
-  lock_drop(&store->lock);
+size_t packed_weights_trim(PackedWeights *store) {
+  return drop_idle(store ? store : &of_process);
+}
+
+size_t packed_weights_bytes(PackedWeights *store) {
+  store = store ? store : &of_process;
+  storage_lock();
+  size_t bytes = store->bytes;
+  storage_unlock();
+  return bytes;
+}
+
+size_t packed_weights_bytes_of(const Storage *storage) {
+  size_t bytes = 0;
+  storage_lock();
+  for (StorageFollower *f = atomic_load(&storage_content(storage)->followers); f; f = f->next)
+    if (f->leave == on_leave) bytes += ((PackedWeight *)f)->layout.bytes;
+  storage_unlock();
+  return bytes;
 }
 
 void packed_weights_free(PackedWeights *store) {
   if (!store) return;
   packed_weights_trim(store);
-  pthread_mutex_destroy(&store->lock);
+  store->heap->yield = NULL;
+  pthread_mutex_destroy(&store->packing);
   mem_free(store);
 }

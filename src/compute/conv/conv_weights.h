@@ -1,8 +1,9 @@
 /* Weights of convolutions and linear layers in the order in which a kernel reads them, kept by the runtime for calls to
  * come.
  *
- * A packed weight belongs to a storage, an offset and a version: one that was written to since is packed again, into
- * the memory of the old. Of memory whose address somebody outside has (borrowed, or looked at) the version tells
+ * A packed weight belongs to the content of a storage, which storages may share (tensor/storage_share.h), at an offset and
+ * a version: one that was written to since is packed again, into the memory of the old. It goes with the content. Of
+ * memory whose address somebody outside has (borrowed, or looked at) the version tells
  * nothing; there a sum over the content is compared. It does not depend on biases or on what
  * follows, so that all convolutions by one weight share it, as far as they are done in the same way. */
 #pragma once
@@ -41,5 +42,7 @@ void packed_weight_give_back(PackedWeight *packed);
 /* Those of a runtime, in its heap. NULL: no memory. */
 typedef struct PackedWeights PackedWeights;
 PackedWeights *packed_weights_new(Heap *heap);
-void packed_weights_trim(PackedWeights *weights); /* frees what no call is using; NULL: the process's */
-void packed_weights_free(PackedWeights *weights); /* no call is using any; NULL is allowed */
+size_t packed_weights_trim(PackedWeights *weights);     /* frees what no call is using: bytes; NULL: the process's */
+size_t packed_weights_bytes(PackedWeights *weights);    /* NULL: the process's */
+size_t packed_weights_bytes_of(const Storage *storage); /* of its content, by all runtimes */
+void packed_weights_free(PackedWeights *weights);       /* no call is using any; NULL is allowed */

@@ -9,7 +9,7 @@ enum { LEAST_ELEMENTS = 1 << 14 /* that are read at once, and of a weight that i
 
 void weight_reader_begin(WeightReader *r, const Tensor *weight, int64_t most) {
   *r = (WeightReader){.weight = weight, .room_size = most > LEAST_ELEMENTS ? most : LEAST_ELEMENTS};
-  if (weight->storage->fetch && weight->numel >= LEAST_ELEMENTS)
+  if (storage_has_source(weight->storage) && weight->numel >= LEAST_ELEMENTS)
     r->room = cache_alloc((size_t)r->room_size * sizeof *r->room);
 }
 

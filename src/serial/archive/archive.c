@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <zlib.h>
+#include "tensor/storage_alike.h"
 
 enum {
   END_BYTES = 22,
@@ -20,7 +21,8 @@ enum {
   METHOD_STORED = 0,
   METHOD_DEFLATED = 8,
   FLAG_ENCRYPTED = 1,
-  STORAGE_ALIGNMENT = 16
+  STORAGE_ALIGNMENT = 16,
+  LEAST_VIEW = 64 << 10 /* bytes of a storage that stays in a mapped file: around less the system brings in more */
 };
 #define MAX_INFLATION 1032 /* deflate can't do better */
 #define DEFAULT_BUDGET ((uint64_t)1 << 30)
@@ -348,7 +350,7 @@ Status archive_storage(Archive *archive, const ArchiveRecord *record, size_t byt
   if (bytes > record->size)
     return status_new(ERROR_DATA, "record '" STR_FMT "' holds %llu bytes, its tensors need %llu", STR_ARG(record->name),
                       (unsigned long long)record->size, (unsigned long long)bytes);
-  if (record->method == METHOD_STORED && archive->source->is_private && archive->source->view && bytes) {
+  if (record->method == METHOD_STORED && archive->source->is_private && archive->source->view && bytes >= LEAST_VIEW) {
     const void *view = archive->source->view(archive->source, record->data, bytes);
     if (view && (uintptr_t)view % STORAGE_ALIGNMENT == 0) {
       byte_source_retain(archive->source);
@@ -362,8 +364,9 @@ Status archive_storage(Archive *archive, const ArchiveRecord *record, size_t byt
   }
   TRY(take_budget(archive, record, bytes));
   Storage *storage;
-  TRY(storage_new(bytes, &storage));
+  TRY(storage_new_lasting(bytes, &storage));
   Status status = read_to(archive, record, storage->data, bytes);
+  if (!status && archive->share_weights) status = storage_join_alike(&storage);
   if (status) {
     storage_release(storage);
     return status;

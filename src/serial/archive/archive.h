@@ -22,6 +22,7 @@ typedef struct Archive {
   char *directory;     /* names point into it */
   uint64_t bytes_left; /* budget for what is read out of it */
   bool check_crc;
+  bool share_weights; /* what is loaded shares its memory with what is equal (tensor/storage_alike.h) */
 } Archive;
 
 Status archive_is_zip(ByteSource *source, bool *out) MUST_CHECK; /* looks at the first bytes only */

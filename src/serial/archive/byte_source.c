@@ -71,6 +71,10 @@ static bool map_fetch(const ByteSource *source, const void *view, void *to, size
   status_free(status);
   return !status;
 }
+/* Not through the mapping: its pages are for data of tensors, and each that is touched brings its neighbors in. */
+static Status map_file_read(ByteSource *source, uint64_t offset, void *to, size_t length) {
+  return read_all(((MapSource *)source)->fd, offset, to, length);
+}
 static void map_free(ByteSource *source) {
   munmap(((MemorySource *)source)->data, (size_t)source->size);
   close(((MapSource *)source)->fd);
@@ -123,7 +127,7 @@ Status byte_source_open(const char *path, bool map, ByteSource **out) {
       }
       source->fd = fd;
       source->base.data = data;
-      source->base.base = (ByteSource){.read = memory_read,
+      source->base.base = (ByteSource){.read = map_file_read,
                                        .view = memory_view,
                                        .fetch = map_fetch,
                                        .free = map_free,

@@ -301,6 +301,7 @@ static Status import_archive(Archive *archive, Exec *exec, const LoadOptions *op
 Status module_import(ByteSource *source, Exec *exec, const LoadOptions *options, Module **out) {
   Archive *archive;
   Status status = archive_open(source, true, options->max_bytes, &archive);
+  if (!status) archive->share_weights = options->share_weights;
   if (status) return file_explain(source, status);
   status =
       has_program(archive) ? import_archive(archive, exec, options, out) : file_refuse(source, "a TorchScript archive");

@@ -20,7 +20,7 @@ static Status load_new(StorageTable *table, Str key, size_t bytes, Storage **out
     if (bytes > table->max_bytes)
       return status_new(ERROR_DATA, "a storage of %zu bytes does not fit into the file", bytes);
     table->max_bytes -= bytes;
-    return storage_new(bytes, out);
+    return storage_new_lasting(bytes, out);
   }
   StrBuf name = {0};
   strbuf_puts(&name, table->folder);

@@ -12,6 +12,7 @@ static const unsigned char stream_magic[] = {0x80, 0x02, 0x8a, 0x0a, 0x6c, 0xfc,
 static Status import_zip(ByteSource *source, const LoadOptions *options, IValue *out) {
   Archive *archive;
   TRY(archive_open(source, true, options->max_bytes, &archive));
+  archive->share_weights = options->share_weights;
   StorageTable table;
   DeviceMap map = {.text = options->device_map};
   storage_table_init(&table, archive, "data/", &map);
