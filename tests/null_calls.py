@@ -127,6 +127,9 @@ BY_FUNCTION = {
     "wick_set_automatic_libraries": {"on": "1"},
     "wick_operators_register": {"operators": "&f->operator", "count": "1"},
     "wick_class_register": {"of": "&f->class_of"},
+    "wick_device_register": {"device": "&f->device"},
+    "wick_device_kernels_register": {"device_type": "23", "kernels": "&f->device_kernel", "count": "1"},
+    "wick_backend_register": {"backend": "&f->backend"},
     "wick_call_operator": {"name": '"aten::relu"', "overload": '""', "arguments": "f->tensors", "count": "1"},
     "wick_call_parallel": {"n": "1", "grain": "1", "body": "part", "arg": "NULL"},
     "wick_native_set": {"object": "f->native", "name": "CLASS_NAME", "data": "NULL", "drop": "drop"},
@@ -185,6 +188,8 @@ TAKES = {"wick_value_release": "tensor", "wick_module_release": "module", "wick_
 
 # Without a good call here: they fail as with everything right but what it names.
 FAILS = {"wick_node_inlined_call", "wick_load_library", "wick_library_find", "wick_call_tensor", "wick_call_operator", "wick_call_poll",
+         # they would stay
+         "wick_device_register", "wick_device_kernels_register", "wick_backend_register",
          # nobody traces
          "wick_trace_begin", "wick_trace_end", "wick_trace_enter", "wick_trace_leave", "wick_trace_size", "wick_trace_numel", "wick_trace_fork",
          "wick_trace_join", "wick_trace_wait"}

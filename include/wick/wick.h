@@ -37,6 +37,8 @@
 #include "wick/operator.h"
 #include "wick/overload.h"
 #include "wick/library.h"
+#include "wick/device.h"
+#include "wick/backend.h"
 #include "wick/trace.h"
 #include "wick/graph.h"
 #include "wick/dlpack.h"

@@ -48,6 +48,9 @@ struct wick_call {
 /* Flags of tensors whose elements the caller can't reach. */
 enum { NO_PLAIN_MEMORY = TENSOR_UNDEFINED | TENSOR_SPARSE | TENSOR_META | TENSOR_NOT_CPU | TENSOR_OPAQUE };
 
+/* What a tensor that is defined looks like, data wherever it is. */
+void api_view_tensor(const Tensor *t, struct wick_tensor_view *out);
+
 extern const Services api_services;
 
 /* Gives the error away through `error` when that is not NULL; the code of the status. */

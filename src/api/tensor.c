@@ -101,6 +101,20 @@ wick_status wick_tensor_spec_of(const wick_value *tensor, wick_tensor_spec *out,
   return api_status(OK, error);
 }
 
+void api_view_tensor(const Tensor *t, wick_tensor_view *out) {
+  Device device = tensor_device(t);
+  *out = (wick_tensor_view){
+      .size = sizeof *out,
+      .dtype = t->dtype,
+      .ndim = t->ndim,
+      .device_type = device.type,
+      .device_index = device.index,
+      .flags = (tensor_records(t) ? WICK_TENSOR_REQUIRES_GRAD : 0) | (t->flags & TENSOR_CONJ ? WICK_TENSOR_CONJ : 0),
+      .sizes = t->sizes,
+      .strides = t->strides,
+      .data = tensor_memory(t)};
+}
+
 wick_status wick_tensor_view_of(const wick_value *tensor, wick_tensor_view *out, wick_error **error) {
   API_NEED(tensor);
   API_NEED(out);
@@ -120,16 +134,9 @@ wick_status wick_tensor_view_of(const wick_value *tensor, wick_tensor_view *out,
     API_TRY(tensor_check_host(t));
     if (t->flags & (TENSOR_SPARSE | TENSOR_META | TENSOR_OPAQUE | TENSOR_NEG))
       return api_status(status_new(ERROR_UNSUPPORTED, "the tensor has no plain memory"), error);
-    Device device = tensor_device(t);
-    view.dtype = t->dtype;
-    view.ndim = t->ndim;
-    view.device_type = device.type;
-    view.device_index = device.index;
-    view.flags = (tensor_records(t) ? WICK_TENSOR_REQUIRES_GRAD : 0) | (t->flags & TENSOR_CONJ ? WICK_TENSOR_CONJ : 0);
-    view.sizes = t->sizes;
-    view.strides = t->strides;
     if (t->storage) API_TRY(storage_show(t->storage));
-    view.data = tensor_data(t);
+    api_view_tensor(t, &view);
+    view.size = size;
   }
   memcpy(out, &view, size < sizeof view ? size : sizeof view);
   return api_status(OK, error);

@@ -139,11 +139,18 @@ static bool runs_anywhere(const Operator *op, const CallPlan *plan) {
   return op->flags & OP_METADATA_ONLY && plan->output_kind == OUTPUT_OTHER;
 }
 
+/* Its kernel for the operator, or what runs the row's formula there. */
+static const KindForm *find_device_form(const Operator *op, int device_type) {
+  static const KindForm formula = {.name = "formula", .kernel = device_formula_run, .fills = true};
+  const KindForm *form = device_kernel_find(op, device_type);
+  return form ? form : op->row->lower && device_runs_formulas(device_type) ? &formula : NULL;
+}
+
 static Status choose_device(Call *call, const CallPlan *plan, Device *out_device) {
   Device device;
   bool has_form = call->form && !call->op->row->factory; /* of quantized or sparse tensors: the host's */
   if (!find_device(call, plan, &device)) return OK;      /* nothing is elsewhere; what is not there the row will say */
-  const KindForm *form = call->form ? NULL : device_kernel_find(plan->functional, device.type);
+  const KindForm *form = call->form ? NULL : find_device_form(plan->functional, device.type);
   if (form) {
     TRY(check_same_device(call, device));
     call->form = form;

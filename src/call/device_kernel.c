@@ -17,13 +17,19 @@ static Status plan_of(const KindForm *form, CallPlan **out) {
   return OK;
 }
 
-Status device_kernels_register(int device_type, const KindForms *forms) {
+Status device_kernels_check(const KindForms *forms) {
   CallPlan *plan;
   for (size_t i = 0; i < forms->count; i++) {
     if (!forms->rows[i].kernel)
       return status_new(ERROR_INVALID_ARGUMENT, "%s: a form for a device without a kernel", forms->rows[i].name);
     TRY(plan_of(&forms->rows[i], &plan));
   }
+  return OK;
+}
+
+Status device_kernels_register(int device_type, const KindForms *forms) {
+  CallPlan *plan;
+  TRY(device_kernels_check(forms));
   for (size_t i = 0; i < forms->count; i++) {
     DeviceKernel *kernel = mem_calloc(1, sizeof *kernel);
     if (!kernel) return status_out_of_memory();

@@ -1,8 +1,9 @@
 /* Kernels of operators for a class of devices (tensor/device_class.h), by the names of their functional forms. A kernel
  * of a row is the host's; where tensors are on a device, its own runs, or else the call fails and names both.
  *
- * What needs none: bodies and OP_COMPOSITE, which call other operators; views and what reads metadata alone; and rows
- * with OP_ACCEPT_DEVICES, whose kernels go through the device's row: empty, zeros, full, fill_, clone, copy_, to.
+ * What needs none: formulas, where the device has a fusion back end; bodies and OP_COMPOSITE, which call other
+ * operators; views and what reads metadata alone; and rows with OP_ACCEPT_DEVICES, whose kernels go through the
+ * device's row: empty, zeros, full, fill_, clone, copy_, to.
  *
  *   static const KindForm forms[] = {{"aten::add.Tensor", add, .fills = true}};
  *   static KIND_FORMS(kernels, forms);
@@ -21,7 +22,13 @@ typedef struct DeviceKernel {
 } DeviceKernel;
 
 /* For the process, for good; forms stay the caller's. A later one for the same operator goes before. An operator that
- * is not there is an error, and then nothing is registered. So far for tests only, as device_register. */
+ * is not there is an error, and then nothing is registered. Libraries come here by wick/device.h. */
 Status device_kernels_register(int device_type, const KindForms *forms) MUST_CHECK;
+/* Whether they can be registered. */
+Status device_kernels_check(const KindForms *forms) MUST_CHECK;
+/* A row's formula (.lower) runs by the device's fusion back end where there is one and the device has no kernel of its
+ * own. Both in fuse/device_formula.c. */
+bool device_runs_formulas(int device_type);
+Status device_formula_run(struct Call *call) MUST_CHECK;
 /* NULL: there is none. */
 const KindForm *device_kernel_find(const struct Operator *functional, int device_type);

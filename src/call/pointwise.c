@@ -166,14 +166,14 @@ Status pointwise_types(const Call *call, DType result, DType *out_promoted, Tile
   return OK;
 }
 
-Status pointwise_run(Call *call) {
+Status pointwise_prepare(Call *call, PointwiseRun *out) {
   KernelProgram *program;
   TRY(operator_program(call->op, &program));
   DType promoted;
   TileType compute;
   TRY(pointwise_types(call, (DType)call_out(call, 0)->dtype, &promoted, &compute));
   TRY(call_check_computed_dtype(call, promoted));
-  TileArgument arguments[FORMULA_MAX_PARAMETERS];
+  TileArgument *arguments = out->arguments;
   for (uint32_t i = 0; i < call->input_count && i < FORMULA_MAX_PARAMETERS; i++)
     pointwise_set_argument(&arguments[i], call->inputs[i]);
   if (pointwise_wraps_numbers(promoted)) {
@@ -181,14 +181,18 @@ Status pointwise_run(Call *call) {
     for (int i = 0; promoting >> i; i++)
       if (promoting >> i & 1) pointwise_wrap_number(&arguments[i], promoted);
   }
-  const TileKernel *kernel;
-  Status status = kernel_program_kernel(program, compute, arguments, &kernel);
+  Status status = kernel_program_kernel(program, compute, arguments, &out->kernel);
   if (status) {
     if (status->code != ERROR_UNSUPPORTED) return status;
     status_free(status);
     return call_unsupported_dtype(call, promoted);
   }
-  Tensor *outputs[CALL_MAX_OUTPUTS];
-  for (uint32_t i = 0; i < call->output_count; i++) outputs[i] = call_out(call, i);
-  return tile_run(kernel, call->exec->threads, arguments, outputs);
+  for (uint32_t i = 0; i < call->output_count; i++) out->outputs[i] = call_out(call, i);
+  return OK;
+}
+
+Status pointwise_run(Call *call) {
+  PointwiseRun run;
+  TRY(pointwise_prepare(call, &run));
+  return tile_run(run.kernel, call->exec->threads, run.arguments, run.outputs);
 }

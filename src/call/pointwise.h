@@ -9,6 +9,13 @@
 #include "tile/run.h"
 
 Status pointwise_run(Call *call) MUST_CHECK;
+/* What that runs: the kernel for the call's dtypes, one argument for each parameter, the outputs. */
+typedef struct PointwiseRun {
+  const TileKernel *kernel;
+  TileArgument arguments[KERNEL_MAX_ARGUMENTS];
+  Tensor *outputs[KERNEL_MAX_OUTPUTS];
+} PointwiseRun;
+Status pointwise_prepare(Call *call, PointwiseRun *out) MUST_CHECK;
 /* shape_pointwise with the strides of the first input: what PyTorch makes empty_like(self) for. */
 Status shape_pointwise_kept(Call *call, TensorSpec *specs) MUST_CHECK;
 /* The operator's formula, parsed on first use; for the fuser. NULL in *out when the row has none. */

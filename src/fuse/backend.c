@@ -56,6 +56,12 @@ void fuse_set_enabled(Fuser fuser, bool on) {
     atomic_fetch_or(&switched_off, 1u << fuser);
 }
 
+uint32_t fuse_all_of(int device_type) {
+  if (device_type < 0 || device_type >= DEVICE_TYPES) return 0;
+  return atomic_load_explicit(&there[device_type], memory_order_relaxed) &
+         ~atomic_load_explicit(&switched_off, memory_order_relaxed);
+}
+
 uint32_t fuse_chain(const Exec *exec, int device_type) {
   if (device_type < 0 || device_type >= DEVICE_TYPES) return 0;
   Fuser asked = device_type == DEVICE_CPU ? (Fuser)exec->fuser : FUSER_DEFAULT;
@@ -63,9 +69,9 @@ uint32_t fuse_chain(const Exec *exec, int device_type) {
     asked = atomic_load_explicit(&exec->runtime->fusers[device_type], memory_order_relaxed);
   if (!asked) asked = environment_fuser();
   if (asked == FUSER_NONE) return 0;
-  uint32_t chain = atomic_load_explicit(&there[device_type], memory_order_relaxed);
+  uint32_t chain = fuse_all_of(device_type);
   if (asked != FUSER_DEFAULT) chain &= 1u << asked | 1u << FUSER_TILE; /* who asks for one has what it falls back to */
-  return chain & ~atomic_load_explicit(&switched_off, memory_order_relaxed);
+  return chain;
 }
 
 bool fuse_backend_register(const FuseBackend *backend, Fuser *out) {

@@ -23,11 +23,11 @@ typedef struct FuseBackend {
   int device_type; /* DeviceType it computes for; a group's is its inputs' */
   /* Whether it takes the kernel with such operands: REASON_COUNT, or one of REASON_NOT_COMPILED_..., which is counted.
    * Called once for a signature, on the thread that calls the group, so it is quick. NULL: it takes all. */
-  Reason (*supports)(const KernelIr *kernel, const FuseSignature *signature);
+  Reason (*supports)(const struct FuseBackend *self, const KernelIr *kernel, const FuseSignature *signature);
   /* Makes what `run` and `bytes` get, on the queue's thread (base/queue.h) for as long as it takes; long ones call
    * queue_pause now and then and end with ERROR_CANCELLED when it says so. No call waits for it. An error is for good,
    * but for ERROR_CANCELLED and ERROR_OUT_OF_MEMORY. NULL: there is nothing to make, kernels run at once. */
-  Status (*compile)(KernelIr *kernel, const FuseSignature *signature, void **out);
+  Status (*compile)(const struct FuseBackend *self, KernelIr *kernel, const FuseSignature *signature, void **out);
   /* As tile_run, for operands of the signature; several threads at once; sizes may be 0. After an error the group runs
    * operator by operator. */
   Status (*run)(const KernelIr *kernel, void *compiled, int threads, const TileArgument *arguments,
@@ -41,7 +41,7 @@ typedef struct FuseBackend {
 /* Bit f: back end f is one that a call uses for a device; 0: groups run operator by operator. */
 uint32_t fuse_chain(const Exec *exec, int device_type);
 /* From now on all calls for its device have it in their chains, first. Borrows the row. False: there is no number left.
- * So far for tests only, as what undoes it: libraries have no door to it yet. */
+ * Libraries come here by wick/backend.h. */
 bool fuse_backend_register(const FuseBackend *backend, Fuser *out);
 /* Frees what it has compiled and waits for the runs and the compilation that are in it; afterwards nothing of it is
  * called. Not within a job of the queue, nor with a lock held. A test hook so far. */
@@ -51,6 +51,8 @@ const FuseBackend *fuse_backend_of(Fuser fuser);
 
 /* What groups were compiled for stays. FUSER_DEFAULT: as WICK_FUSER says. */
 void fuse_set(Runtime *runtime, int device_type, Fuser fuser);
+/* Bit f: back end f is there for the device and not switched off. */
+uint32_t fuse_all_of(int device_type);
 /* For the whole process. */
 void fuse_set_enabled(Fuser fuser, bool enabled);
 /* Whether the back end can be asked for on the device. */

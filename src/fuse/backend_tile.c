@@ -2,8 +2,8 @@
  * (fuse/lower.c), for any signature. */
 #include "fuse/backend.h"
 
-static Status compile(KernelIr *kernel, const FuseSignature *signature, void **out) {
-  (void)signature;
+static Status compile(const FuseBackend *self, KernelIr *kernel, const FuseSignature *signature, void **out) {
+  (void)self, (void)signature;
   TileKernel *made;
   TRY(tile_kernel_new(kernel, &made));
   *out = made;

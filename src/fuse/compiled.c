@@ -34,6 +34,7 @@ struct FuseCompiled {
   FuseSignature signature;
   void *data;
   size_t bytes;
+  Status failure; /* of the last compilation; NULL where there was none */
 };
 
 static struct {
@@ -128,6 +129,7 @@ static void release(FuseCompiled *c) {
   drop_data(c);
   lock_drop(&store.lock);
   kernel_release(c->kernel);
+  status_free(c->failure);
   mem_free(c);
 }
 
@@ -221,17 +223,20 @@ static Reason take_over(FuseCompiled *c, void *data, Status status) {
 static void run_job(Job *job) {
   FuseCompiled *c = (FuseCompiled *)job;
   lock_take(&store.lock);
-  bool is_wanted = c->is_compiling = state_of(c) == STATE_WAITING;
+  bool is_wanted = state_of(c) == STATE_WAITING && !c->is_compiling; /* or another thread is at it */
+  c->is_compiling |= is_wanted;
   lock_drop(&store.lock);
   if (!is_wanted) return;
   void *data = NULL;
-  Status status = c->backend->compile(c->kernel, &c->signature, &data);
+  Status status = c->backend->compile(c->backend, c->kernel, &c->signature, &data);
   assert(status || data);
   lock_take(&store.lock);
   c->is_compiling = false;
   Reason reason = take_over(c, data, status);
+  Status before = c->failure;
+  c->failure = status;
   lock_drop(&store.lock);
-  status_free(status);
+  status_free(before);
   if (reason != REASON_COUNT) reason_add(reason, (SourceRange){0}); /* its place in the source may be gone */
 }
 
@@ -274,7 +279,8 @@ static FuseCompiled *add(FuseCompiledList *list, KernelIr *kernel, Fuser fuser, 
 }
 
 static bool is_full(FuseCompiledList *list, SourceRange range) {
-  if (atomic_load_explicit(&list->count, memory_order_relaxed) < FUSE_MAX_SIGNATURES) return false;
+  uint32_t most = list->most ? list->most : FUSE_MAX_SIGNATURES;
+  if (atomic_load_explicit(&list->count, memory_order_relaxed) < most) return false;
   if (!atomic_load(&list->was_full) && !atomic_exchange(&list->was_full, true))
     reason_add(REASON_NOT_COMPILED_CACHE_FULL, range);
   return true;
@@ -291,7 +297,7 @@ static FuseCompiled *ask(FuseCompiledList *list, KernelIr *kernel, Fuser fuser, 
   bool is_mine = !c && backend && (c = add(list, kernel, fuser, backend, signature)) != NULL;
   lock_drop(&store.lock);
   if (is_mine) { /* as long as it is new, the back end stays */
-    Reason reason = backend->supports ? backend->supports(kernel, signature) : REASON_COUNT;
+    Reason reason = backend->supports ? backend->supports(backend, kernel, signature) : REASON_COUNT;
     bool has_job = reason == REASON_COUNT && backend->compile;
     lock_take(&store.lock);
     set_state(c, reason != REASON_COUNT ? STATE_REFUSED : has_job ? STATE_WAITING : STATE_READY);
@@ -341,6 +347,41 @@ FuseCompiled *fuse_compiled_enter(FuseCompiledList *list, KernelIr *kernel, uint
     is_coming |= state == STATE_NEW || state == STATE_WAITING;
   }
   return NULL;
+}
+
+/* The record of the fastest back end that was asked. */
+static FuseCompiled *find_first(FuseCompiledList *list, uint32_t chain, const FuseSignature *signature) {
+  for (Fuser fuser = FUSER_LIMIT; fuser-- > FUSER_COUNT;) {
+    FuseCompiled *c = chain >> fuser & 1 ? find(list, fuser, signature) : NULL;
+    if (c) return c;
+  }
+  return NULL;
+}
+
+/* Why there is nothing to run by; OK while that may change by waiting. */
+static Status say_why_not(FuseCompiled *c) {
+  if (!c) return status_new(ERROR_UNSUPPORTED, "it ran with too many layouts of its arguments");
+  State state = state_of(c);
+  if (state == STATE_NEW || state == STATE_WAITING || state == STATE_READY) return OK;
+  Status failure = NULL;
+  Reason reason = state == STATE_OUT ? REASON_NOT_COMPILED_LIMIT : REASON_NOT_COMPILED_OPERATION;
+  lock_take(&store.lock);
+  if (c->failure) failure = status_new(c->failure->code, "%s", c->failure->message);
+  lock_drop(&store.lock);
+  return failure ? failure : status_new(ERROR_UNSUPPORTED, "%s", reason_text(reason));
+}
+
+Status fuse_compiled_enter_now(FuseCompiledList *list, KernelIr *kernel, uint32_t chain, const FuseSignature *signature,
+                               FuseCompiled **out) {
+  while (!(*out = fuse_compiled_enter(list, kernel, chain, signature, (SourceRange){0}))) {
+    FuseCompiled *c = find_first(list, chain, signature);
+    TRY(say_why_not(c));
+    if (state_of(c) != STATE_WAITING) continue;
+    queue_remove(&c->job); /* unless the queue's thread is at it */
+    run_job(&c->job);
+    if (state_of(c) == STATE_WAITING) sleep_a_little();
+  }
+  return OK;
 }
 
 Status fuse_compiled_run(FuseCompiled *c, int threads, const TileArgument *arguments, Tensor *const *outputs) {

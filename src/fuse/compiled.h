@@ -15,6 +15,7 @@ typedef struct FuseCompiledList {
   _Atomic(FuseCompiled *) first;
   _Atomic uint32_t count;
   _Atomic bool was_full;
+  uint32_t most; /* signatures; 0: FUSE_MAX_SIGNATURES */
 } FuseCompiledList;
 
 enum { FUSE_MAX_SIGNATURES = 16 }; /* of a kernel, for all back ends together */
@@ -27,6 +28,10 @@ typedef struct FuseHeld {
  * Those that were not asked yet are. `range` is where reasons are counted. */
 FuseCompiled *fuse_compiled_enter(FuseCompiledList *list, KernelIr *kernel, uint32_t chain,
                                   const FuseSignature *signature, SourceRange range);
+/* The same for operators by themselves, which have nothing else to run by: compiles on this thread, or waits for it.
+ * The error is why no back end of the chain takes such operands. */
+Status fuse_compiled_enter_now(FuseCompiledList *list, KernelIr *kernel, uint32_t chain, const FuseSignature *signature,
+                               FuseCompiled **out) MUST_CHECK;
 Status fuse_compiled_run(FuseCompiled *compiled, int threads, const TileArgument *arguments,
                          Tensor *const *outputs) MUST_CHECK;
 void fuse_compiled_leave(FuseCompiled *compiled);

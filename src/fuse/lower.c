@@ -280,7 +280,8 @@ Status fuse_lower(const FuseCall *call, FuseEntry **out) {
     l.kernel = &entry->kernels[i];
     status = lower_class(&l, (uint8_t)i);
     if (status == OK) entry->kernel_count++;
-    if (status == OK) status = fuse_backend_tile.compile(l.kernel->kernel, NULL, &l.kernel->interpreted);
+    if (status == OK)
+      status = fuse_backend_tile.compile(&fuse_backend_tile, l.kernel->kernel, NULL, &l.kernel->interpreted);
     int operands = l.kernel->argument_count + l.kernel->output_count;
     refused |= operands > ITERATE_MAX_OPERANDS;
     if (status && (status->code == ERROR_UNSUPPORTED || status->code == ERROR_INVALID_ARGUMENT)) {

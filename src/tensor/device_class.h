@@ -28,20 +28,27 @@ typedef struct DeviceClass {
   Status (*fill)(Device device, void *memory, size_t count, const void *item, size_t size);
   /* Waits for the queue's work; what failed of it fails here. */
   Status (*synchronize)(DeviceQueue *queue);
+  /* Copies elements within one device, where runs of bytes would not do or would be many: any strides, any dtypes, equal
+   * lazy flags; `from` broadcasts. ERROR_UNSUPPORTED: not such ones. NULL: none. */
+  Status (*convert)(Tensor *to, const Tensor *from);
 } DeviceClass;
 
 /* For the process, for good; the row stays the caller's. Refuses a type that has a row, a name that is another type's
- * and what is incomplete. Not beside running calls. So far for tests only: libraries have no door to it yet. */
+ * and what is incomplete. Not beside running calls. Libraries come here by wick/device.h. */
 Status device_register(const DeviceClass *row) MUST_CHECK;
+/* Opens the library that brings a kind of device, unless it was tried before; in api/foreign_devices.c, since a folder
+ * above this one finds libraries. What stands in its way, for messages; "" where nothing does. */
+const char *device_library_try(int type);
 /* NULL: there is none. The CPU's is always there. */
 const DeviceClass *device_class(int type);
 /* The i-th row that is there, NULL after the last. */
 const DeviceClass *device_class_at(int i);
-/* A device that has memory, index 0 where it gives none (the CPU keeps none); an error where it is not there. */
+/* A device that has memory, index 0 where it gives none (the CPU keeps none); an error where it is not there, also when
+ * its library was looked for. */
 Status device_choose(Device *device) MUST_CHECK;
 
-/* What tensor_copy does where a side is not on the host: any strides; the dtype changes on the host only, so not from
- * a device to a device of its class. Sizes are equal, or from's broadcast. */
+/* What tensor_copy does where a side is not on the host: any strides; the dtype changes on the host or by the device's
+ * `convert`. Sizes are equal, or from's broadcast. */
 Status device_copy(Tensor *to, const Tensor *from, int threads) MUST_CHECK;
 /* Every element of a tensor off the host becomes the one at `item`, which has the tensor's dtype. */
 Status device_fill(Tensor *t, const void *item) MUST_CHECK;

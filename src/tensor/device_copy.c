@@ -38,6 +38,24 @@ static char *run_address(const Tensor *t, int outer, const int64_t *at) {
   return (char *)tensor_memory(t) + offset * (int64_t)dtype_size((DType)t->dtype);
 }
 
+/* More runs than this are a device's own work, where it can do it. */
+enum { MANY_RUNS = 4 };
+
+static bool are_many(const Tensor *t, Runs runs) {
+  return t->numel / runs.length > MANY_RUNS;
+}
+
+/* By the device's own means. ERROR_UNSUPPORTED is no answer yet. */
+static Status convert(const DeviceClass *class, Tensor *to, const Tensor *from, bool *out_done) {
+  *out_done = false;
+  if (!class->convert) return OK;
+  Status status = class->convert(to, from);
+  *out_done = !status;
+  if (!status || status->code != ERROR_UNSUPPORTED) return status;
+  status_free(status);
+  return OK;
+}
+
 /* Between tensors of the same sizes and dtype: the bytes as they are. */
 static Status copy_runs(const DeviceClass *class, Tensor *to, const Tensor *from) {
   Runs runs = find_runs(to, from);
@@ -50,10 +68,34 @@ static Status copy_runs(const DeviceClass *class, Tensor *to, const Tensor *from
   return OK;
 }
 
+/* Row-major on t's device, elements not yet set. */
+static Status empty_beside(const Tensor *t, Tensor **out) {
+  TensorSpec spec = {.dtype = (DType)t->dtype, .device = tensor_device(t), .ndim = t->ndim};
+  memcpy(spec.sizes, t->sizes, (size_t)t->ndim * sizeof *t->sizes);
+  TRY(tensor_new(&spec, out));
+  (*out)->flags |= t->flags & LAZY;
+  return OK;
+}
+
+/* Between a tensor of the class and a row-major one of the host: many runs are gathered on the device first, or spread
+ * there afterwards. */
+static Status cross(const DeviceClass *class, Tensor *to, const Tensor *from) {
+  bool arrives = tensor_device(to).type != DEVICE_CPU, done = false;
+  const Tensor *there = arrives ? to : from;
+  Tensor *dense;
+  if (!class->convert || !are_many(there, find_runs(to, from))) return copy_runs(class, to, from);
+  TRY(empty_beside(there, &dense));
+  Status status = arrives ? copy_runs(class, dense, from) : OK;
+  if (!status) status = convert(class, arrives ? to : dense, arrives ? dense : from, &done);
+  if (done && !arrives) status = copy_runs(class, to, dense);
+  tensor_release(dense);
+  return status || done ? status : copy_runs(class, to, from);
+}
+
 /* A row-major copy on the host: of the elements as they are stored, with the same lazy flags. */
 static Status to_host(const Tensor *from, Tensor **out) {
   TRY(tensor_empty((DType)from->dtype, from->ndim, from->sizes, out));
-  Status status = copy_runs(device_class(tensor_device(from).type), *out, from);
+  Status status = cross(device_class(tensor_device(from).type), *out, from);
   if (status) {
     tensor_release(*out);
     *out = NULL;
@@ -66,12 +108,13 @@ static Status to_host(const Tensor *from, Tensor **out) {
 /* A host tensor into one on a device: converted to its dtype and sizes first. */
 static Status from_host(Tensor *to, const Tensor *from, int threads) {
   Tensor *ready;
-  if (to->dtype == from->dtype && tensor_same_sizes(to, from) && !((to->flags ^ from->flags) & LAZY))
-    return copy_runs(device_class(tensor_device(to).type), to, from);
+  const DeviceClass *class = device_class(tensor_device(to).type);
+  bool is_ready = to->dtype == from->dtype && tensor_same_sizes(to, from) && !((to->flags ^ from->flags) & LAZY);
+  if (is_ready && (tensor_is_contiguous(from) || !are_many(from, find_runs(to, from)))) return cross(class, to, from);
   TRY(tensor_empty((DType)to->dtype, to->ndim, to->sizes, &ready));
   ready->flags |= to->flags & LAZY;
   Status status = tensor_copy(ready, from, threads);
-  if (!status) status = copy_runs(device_class(tensor_device(to).type), to, ready);
+  if (!status) status = cross(class, to, ready);
   tensor_release(ready);
   return status;
 }
@@ -82,6 +125,20 @@ static Status refuse(const Tensor *to, const Tensor *from) {
                     dtype_name((DType)to->dtype), from->dtype == to->dtype ? " of another sign or conjugation" : "");
 }
 
+/* Between devices of a class; another dtype only where both are one. */
+static Status within(const DeviceClass *class, Tensor *to, const Tensor *from) {
+  Tensor *broadcast = NULL;
+  bool is_same = to->dtype == from->dtype, done = false;
+  if ((to->flags ^ from->flags) & LAZY) return refuse(to, from);
+  TRY(tensor_expand(from, to->ndim, to->sizes, &broadcast));
+  Status status = OK;
+  if (device_equal(tensor_device(to), tensor_device(from)) && (!is_same || are_many(to, find_runs(to, broadcast))))
+    status = convert(class, to, broadcast, &done);
+  if (!status && !done) status = is_same ? copy_runs(class, to, broadcast) : refuse(to, from);
+  tensor_release(broadcast);
+  return status;
+}
+
 Status device_copy(Tensor *to, const Tensor *from, int threads) {
   int to_type = tensor_device(to).type, from_type = tensor_device(from).type;
   if ((to->flags | from->flags) & (TENSOR_QUANTIZED | TENSOR_SPARSE | TENSOR_OPAQUE))
@@ -90,12 +147,7 @@ Status device_copy(Tensor *to, const Tensor *from, int threads) {
   if (to->numel == 0) return OK;
   if (from_type == DEVICE_CPU) return from_host(to, from, threads);
   if (to_type == from_type) {
-    Tensor *broadcast = NULL;
-    if (to->dtype != from->dtype || (to->flags ^ from->flags) & LAZY) return refuse(to, from);
-    TRY(tensor_expand(from, to->ndim, to->sizes, &broadcast));
-    Status status = copy_runs(device_class(to_type), to, broadcast);
-    tensor_release(broadcast);
-    return status;
+    return within(device_class(to_type), to, from);
   }
   Tensor *here;
   TRY(to_host(from, &here));

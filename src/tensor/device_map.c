@@ -8,14 +8,18 @@ bool device_is_there(Device device) {
   return device.type == DEVICE_CPU || device.type == DEVICE_META || (class && device.index < class->count);
 }
 
+/* What its library says comes last: that it is not installed, or what it lacks. */
 Status device_is_missing(Device device) {
-  StrBuf name = {.max_length = 40};
+  StrBuf name = {.max_length = 40}, reason = {.max_length = 1000};
+  const char *why_not = device_class(device.type) ? "" : device_library_try(device.type);
   device_print(device, &name);
+  if (*why_not) strbuf_printf(&reason, "; library libwick_%s: %s", device_type_name(device.type), why_not);
   Status status = status_new(ERROR_RUNTIME,
                              "there is no device '" STR_FMT
                              "' here: wick computes on cpu (a device map such as \"*=cpu\", given when the program is "
-                             "loaded, puts its tensors there)",
-                             STR_ARG(strbuf_view(&name)));
+                             "loaded, puts its tensors there)" STR_FMT,
+                             STR_ARG(strbuf_view(&name)), STR_ARG(strbuf_view(&reason)));
+  strbuf_dispose(&reason);
   strbuf_dispose(&name);
   return status;
 }

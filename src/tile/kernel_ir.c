@@ -359,6 +359,7 @@ KernelIr *kernel_retain(KernelIr *kernel) {
 
 void kernel_release(KernelIr *kernel) {
   if (!kernel || !ref_release(&kernel->refs)) return;
+  assert(!atomic_load(&kernel->for_devices)); /* it would hold the kernel */
   for (int i = 0; i < kernel->argument_count; i++) mem_free(kernel->names[i]);
   mem_free(kernel);
 }

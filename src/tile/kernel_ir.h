@@ -97,6 +97,7 @@ typedef struct KernelIr {
   KernelConstant *constants;         /* values argument_count .. */
   KernelIns *ins;                    /* values argument_count + constant_count ..; operands come before their users */
   KernelValue outputs[KERNEL_MAX_OUTPUTS];
+  _Atomic(void *) for_devices; /* of an operator's kernel: what devices made of it (fuse/device_formula.c); or NULL */
 } KernelIr;
 KernelIr *kernel_retain(KernelIr *kernel);
 void kernel_release(KernelIr *kernel); /* NULL is fine */

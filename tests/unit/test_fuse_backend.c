@@ -48,8 +48,8 @@ static bool has_op(const KernelIr *kernel, KernelOp op) {
   return false;
 }
 
-static Reason supports_no_exp(const KernelIr *kernel, const FuseSignature *signature) {
-  (void)signature;
+static Reason supports_no_exp(const FuseBackend *self, const KernelIr *kernel, const FuseSignature *signature) {
+  (void)self, (void)signature;
   atomic_fetch_add(&slow.asked, 1);
   return has_op(kernel, KERNEL_EXP) ? REASON_NOT_COMPILED_OPERATION : REASON_COUNT;
 }
@@ -79,10 +79,12 @@ static Status compile(Slow *of, KernelIr *kernel, const FuseSignature *signature
   *out = piece;
   return OK;
 }
-static Status compile_slow(KernelIr *kernel, const FuseSignature *signature, void **out) {
+static Status compile_slow(const FuseBackend *self, KernelIr *kernel, const FuseSignature *signature, void **out) {
+  (void)self;
   return compile(&slow, kernel, signature, out);
 }
-static Status compile_medium(KernelIr *kernel, const FuseSignature *signature, void **out) {
+static Status compile_medium(const FuseBackend *self, KernelIr *kernel, const FuseSignature *signature, void **out) {
+  (void)self;
   return compile(&medium, kernel, signature, out);
 }
 

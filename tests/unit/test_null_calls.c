@@ -47,6 +47,9 @@ typedef struct Fixture {
   wick_call *call;
   wick_operator operator;
   wick_class class_of;
+  wick_device device;
+  wick_device_kernel device_kernel;
+  wick_backend backend;
   struct DLManagedTensor *managed;
   wick_error *failure, *error;
   struct {
@@ -283,6 +286,9 @@ static Fixture *fixture_new(void) {
   snprintf(f->class_name, sizeof f->class_name, "null_calls.C%d", number);
   f->operator=(wick_operator){.size = sizeof f->operator, .schema = f->schema, .kernel = kernel};
   f->class_of = (wick_class){.size = sizeof f->class_of, .name = f->class_name};
+  f->device = (wick_device){.size = sizeof f->device, .type = 23, .name = "none"};
+  f->device_kernel = (wick_device_kernel){.size = sizeof f->device_kernel, .name = "aten::mm", .kernel = kernel};
+  f->backend = (wick_backend){.size = sizeof f->backend, .name = "none"};
   if (number == 1) FINE(wick_class_register(&(wick_class){.size = sizeof(wick_class), .name = CLASS_NAME}, &e));
   FINE(wick_native_new(CLASS_NAME, NULL, NULL, &f->native, &e));
   (void)wick_pass_register(f->known_pass, pass, NULL, NULL);
