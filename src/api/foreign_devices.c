@@ -3,6 +3,7 @@
 #include "call/device_kernel.h"
 #include "call/operator_library.h"
 #include "tensor/device_class.h"
+#include "tensor/storage_share.h"
 #include "wick/device.h"
 
 /* ---- memory ---- */
@@ -140,10 +141,10 @@ wick_status wick_device_tensor_of(const wick_value *tensor, wick_tensor_view *ou
   const Tensor *t = tensor->value.tensor;
   if (t->flags & NO_PLAIN_MEMORY & ~(uint32_t)TENSOR_NOT_CPU || t->flags & TENSOR_NEG)
     return api_status(status_new(ERROR_UNSUPPORTED, "the tensor has no plain memory"), error);
+  if (t->storage) API_TRY(storage_show(t->storage));
   wick_tensor_view view;
   api_view_tensor(t, &view);
   view.size = size;
-  if (t->storage) atomic_store_explicit(&t->storage->is_shown, true, memory_order_relaxed);
   memcpy(out, &view, size < sizeof view ? size : sizeof view);
   return api_status(OK, error);
 }
