@@ -72,9 +72,9 @@ wick_status wick_tensor_to_dlpack(const wick_value *tensor, struct DLManagedTens
     return api_status(status_new(ERROR_UNSUPPORTED, "DLPack has no type for %s", dtype_name((DType)t->dtype)), error);
   }
   exported->tensor = tensor_retain(t);
-  if (t->ndim) {
-    memcpy(exported->sizes, t->sizes, t->ndim * sizeof(int64_t));
-    memcpy(exported->strides, t->strides, t->ndim * sizeof(int64_t));
+  for (int dim = 0; dim < t->ndim; dim++) {
+    exported->sizes[dim] = t->sizes[dim];
+    exported->strides[dim] = t->sizes[dim] < 2 ? 1 : t->strides[dim]; /* as PyTorch: nothing steps there */
   }
   d->data = tensor_data(t);
   d->device.type = DL_CPU;
@@ -84,6 +84,18 @@ wick_status wick_tensor_to_dlpack(const wick_value *tensor, struct DLManagedTens
   exported->managed.deleter = delete_exported;
   *out = (struct DLManagedTensor *)&exported->managed;
   return api_status(OK, error);
+}
+
+/* Where the first element lies: no object is so large that an offset in it exceeds PTRDIFF_MAX. */
+static Status place_of(const DLTensorData *d, char **out) {
+  uintptr_t place;
+  *out = d->data;
+  if (!d->byte_offset) return OK;
+  if (!d->data || d->byte_offset > PTRDIFF_MAX || __builtin_add_overflow((uintptr_t)d->data, d->byte_offset, &place))
+    return status_new(ERROR_INVALID_ARGUMENT, "DLPack: byte_offset %llu leads out of memory",
+                      (unsigned long long)d->byte_offset);
+  *out = (char *)place;
+  return OK;
 }
 
 static void drop_managed(void *user) {
@@ -99,6 +111,7 @@ wick_status wick_tensor_from_dlpack(struct DLManagedTensor *managed, wick_value 
   wick_error *failure = NULL;
   wick_status status = WICK_OK;
   DType dtype = DTYPE_NONE;
+  char *place;
   for (size_t i = 0; i < sizeof dtype_rows / sizeof *dtype_rows; i++)
     if (dtype_rows[i].code == d->dtype.code && dtype_rows[i].bits == d->dtype.bits && d->dtype.lanes == 1)
       dtype = dtype_rows[i].dtype;
@@ -109,9 +122,8 @@ wick_status wick_tensor_from_dlpack(struct DLManagedTensor *managed, wick_value 
   } else if (dtype == DTYPE_NONE) {
     status = api_status(
         status_new(ERROR_UNSUPPORTED, "DLPack: dtype code %d with %d bits", d->dtype.code, d->dtype.bits), &failure);
-  } else {
-    status = wick_tensor_borrow((char *)d->data + d->byte_offset, dtype, d->ndim, d->shape, d->strides, drop_managed,
-                                given, out, &failure);
+  } else if (!(status = api_status(place_of(d, &place), &failure))) {
+    status = wick_tensor_borrow(place, dtype, d->ndim, d->shape, d->strides, drop_managed, given, out, &failure);
   }
   if (status) drop_managed(given);
   if (error) {

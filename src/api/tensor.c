@@ -68,6 +68,9 @@ wick_status wick_tensor_borrow(void *data, uint32_t dtype, int32_t ndim, const i
     strides = dense;
   }
   API_TRY(extent((DType)dtype, ndim, sizes, strides, &bytes));
+  if (bytes > UINTPTR_MAX - (uintptr_t)data)
+    return api_status(status_new(ERROR_INVALID_ARGUMENT, "wick_tensor_borrow: the tensor's end lies out of memory"),
+                      error);
   alignment = dtype_is_complex((DType)dtype) ? dtype_size((DType)dtype) / 2 : dtype_size((DType)dtype);
   if (bytes && (!data || (uintptr_t)data % alignment))
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "wick_tensor_borrow: data %s",

@@ -92,6 +92,90 @@ static void test_dlpack_both_ways(void **state) {
   assert_int_equal(drops, 1);
 }
 
+/* The layout of a managed tensor, as the standard has it. */
+typedef struct Managed {
+  void *data;
+  int32_t device, device_id, ndim;
+  uint8_t code, bits;
+  uint16_t lanes;
+  int64_t *shape, *strides;
+  uint64_t byte_offset;
+  void *manager;
+  void (*deleter)(struct Managed *self);
+} Managed;
+static int deleted;
+static void count_deleted(Managed *self) {
+  (void)self;
+  deleted++;
+}
+
+/* Whatever a capsule says, nothing of it is computed with before it is known to fit; and it is given back once. */
+static void test_dlpack_that_lies(void **state) {
+  (void)state;
+  static float data[8];
+  int64_t good[] = {2, 2}, negative[] = {2, -1}, huge[] = {INT64_MAX, 2}, least[] = {INT64_MIN, INT64_MIN},
+          far[] = {INT64_MAX, 1}, none[] = {0, 2};
+  const Managed fine = {data, 1, 0, 2, 2, 32, 1, good, NULL, 0, NULL, count_deleted};
+  Managed lies[16];
+  size_t count = 0;
+#define LIE(...)                 \
+  do {                           \
+    Managed *m = &lies[count++]; \
+    *m = fine;                   \
+    __VA_ARGS__;                 \
+  } while (0)
+  LIE(m->byte_offset = (uint64_t)1 << 63);
+  LIE(m->byte_offset = UINT64_MAX - 3);
+  LIE(m->byte_offset = (uint64_t)1 << 63, m->data = NULL);
+  LIE(m->byte_offset = 4, m->data = NULL);
+  LIE(m->byte_offset = -(uint64_t)(uintptr_t)data - 8); /* so that the elements would go around the end */
+  LIE(m->byte_offset = 1);
+  LIE(m->data = NULL);
+  LIE(m->ndim = -1);
+  LIE(m->ndim = 1000);
+  LIE(m->shape = negative);
+  LIE(m->shape = huge);
+  LIE(m->shape = least);
+  LIE(m->shape = NULL);
+  LIE(m->strides = negative);
+  LIE(m->strides = far);
+  LIE(m->strides = least);
+  assert_true(count <= sizeof lies / sizeof *lies);
+  for (size_t i = 0; i < count; i++) {
+    wick_value *value;
+    wick_error *error = NULL;
+    deleted = 0;
+    if (!wick_tensor_from_dlpack((struct DLManagedTensor *)&lies[i], &value, &error))
+      fail_msg("lie %zu is believed", i);
+    assert_true(*wick_error_message(error) != 0);
+    wick_error_free(error);
+    assert_null(value);
+    assert_int_equal(deleted, 1);
+  }
+  Managed empty = fine;
+  wick_value *value;
+  empty.shape = none;
+  empty.data = NULL;
+  assert_int_equal(wick_tensor_from_dlpack((struct DLManagedTensor *)&empty, &value, NULL), WICK_OK);
+  wick_value_release(value);
+}
+
+/* A dimension of fewer than two elements has the stride 1, as PyTorch exports it. */
+static void test_dlpack_strides(void **state) {
+  (void)state;
+  static float data[10];
+  const int64_t sizes[] = {1, 3}, strides[] = {7, 2};
+  wick_value *tensor;
+  struct DLManagedTensor *managed;
+  assert_int_equal(wick_tensor_borrow(data, WICK_FLOAT32, 2, sizes, strides, NULL, NULL, &tensor, NULL), WICK_OK);
+  assert_int_equal(wick_tensor_to_dlpack(tensor, &managed, NULL), WICK_OK);
+  Managed *given = (Managed *)managed;
+  assert_int_equal(given->strides[0], 1);
+  assert_int_equal(given->strides[1], 2);
+  given->deleter(given);
+  wick_value_release(tensor);
+}
+
 static wick_status twice(void *user, wick_call *call, wick_error **error) {
   ++*(int *)user;
   wick_value *n = wick_call_argument(call, 0);
@@ -300,6 +384,8 @@ int main(void) {
       cmocka_unit_test(test_values),
       cmocka_unit_test(test_borrowed_memory),
       cmocka_unit_test(test_dlpack_both_ways),
+      cmocka_unit_test(test_dlpack_that_lies),
+      cmocka_unit_test(test_dlpack_strides),
       cmocka_unit_test(test_operators_from_outside),
       cmocka_unit_test(test_options_are_checked),
       cmocka_unit_test(test_calls),
