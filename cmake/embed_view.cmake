@@ -1,6 +1,6 @@
 # Writes OUTPUT, a C source of the page's pieces (src/cli/view_page_data.h). FILES: the page, its style, and the scripts
-# in their order. In the page stand @STYLE@, @SCRIPT@, their hashes @STYLE_HASH@ and @SCRIPT_HASH@, and @TITLE@ and
-# @DATA@, where it is cut.
+# in their order. In the page stand @STYLE@, @SCRIPT@, @POLICY@, its Content-Security-Policy, which names them by their
+# hashes, and @TITLE@ and @DATA@, where it is cut.
 list(POP_FRONT FILES page style)
 get_filename_component(folder ${OUTPUT} DIRECTORY)
 file(MAKE_DIRECTORY ${folder})
@@ -41,14 +41,12 @@ endfunction()
 file(READ ${page} hex HEX)
 file(READ ${style} style_hex HEX)
 file(READ ${folder}/view_script.js script_hex HEX)
-hex_of(${style_hash} style_hash)
-hex_of(${script_hash} script_hash)
-foreach(mark STYLE_HASH SCRIPT_HASH STYLE SCRIPT)
+string(CONCAT policy "default-src 'none'; script-src '${script_hash}'; style-src '${style_hash}'; img-src data:; "
+  "base-uri 'none'; form-action 'self'")
+hex_of("${policy}" policy_hex)
+foreach(mark POLICY STYLE SCRIPT)
   hex_of("@${mark}@" mark_hex)
   string(TOLOWER ${mark}_hex value)
-  if(mark MATCHES HASH)
-    string(TOLOWER ${mark} value)
-  endif()
   string(REPLACE "${mark_hex}" "${${value}}" hex "${hex}")
 endforeach()
 file(WRITE ${OUTPUT} "#include \"cli/view_page_data.h\"\n")
@@ -65,3 +63,4 @@ string(SUBSTRING "${hex}" ${after_data} -1 end)
 put(view_page_begin "${begin}")
 put(view_page_middle "${middle}")
 put(view_page_end "${end}")
+put(view_page_policy "${policy_hex}")

@@ -3,7 +3,7 @@ that it allows, in which nothing from a program can end an element; and a server
 
 usage: view_page.py WICK SOURCE
 """
-import base64, hashlib, html.parser, http.client, io, json, os, re, signal, socket, subprocess, sys, tempfile, urllib.parse, zipfile
+import base64, hashlib, html.parser, http.client, io, json, os, re, signal, socket, subprocess, sys, tempfile, time, urllib.parse, zipfile
 
 wick, source = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 reader, digits = source + "/examples/digits/reader.pt", source + "/examples/digits/digits.npy"
@@ -222,6 +222,34 @@ def test_server():
             got = server.send(data)
             assert got == b"" or got.startswith(b"HTTP/1.1 400 "), (data[:40], got)
         assert server.get()[0] == 200
+        # who sends nothing, or not all, keeps nobody out
+        idle = []
+        for i in range(100):
+            s = socket.create_connection(("127.0.0.1", server.port), timeout=60)
+            if i % 2:
+                s.sendall(b"GET / HTTP/1.1\r\nHost: ")
+            idle.append(s)
+            if i % 20 == 0:
+                start = time.monotonic()
+                assert server.get()[0] == 200 and server.get("/")[0] == 404
+                assert time.monotonic() - start < 8, (i, time.monotonic() - start)
+        for s in idle[:30]:  # the oldest made room
+            s.settimeout(60)
+            assert s.recv(100) == b""
+        idle[-1].sendall(b"localhost\r\n\r\n")  # the youngest is waited for
+        assert idle[-1].recv(100).startswith(b"HTTP/1.1 421 ")
+        for s in idle:
+            s.close()
+        # the policy stands in the answer, too, and nobody frames it
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+        for path in (server.path, "/"):
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            parts, policy = Parts(), answer.headers["Content-Security-Policy"]
+            parts.feed(answer.read().decode())
+            assert policy.endswith("; frame-ancestors 'none'") and "default-src 'none'" in policy, policy
+            assert path == "/" or policy == parts.policy + "; frame-ancestors 'none'", (policy, parts.policy)
+            connection.close()
     finally:
         server.stop()
     with socket.socket() as s:

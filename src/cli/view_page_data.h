@@ -5,4 +5,5 @@
 #include <stddef.h>
 
 extern const char view_page_begin[], view_page_middle[], view_page_end[];
-extern const size_t view_page_begin_length, view_page_middle_length, view_page_end_length;
+extern const char view_page_policy[]; /* its Content-Security-Policy, for a server to say as well */
+extern const size_t view_page_begin_length, view_page_middle_length, view_page_end_length, view_page_policy_length;

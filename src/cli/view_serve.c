@@ -1,6 +1,7 @@
-/* The page over HTTP, for browsers on this machine: GET of one address that nobody can guess, nothing else. Each
- * request is served by a process of its own, which opens the program as it is then: what it reads is bounded, what it
- * may take is limited in time, and what a program does to it ends with it. */
+/* The page over HTTP, for browsers on this machine: GET of one address that nobody can guess, nothing else. Who has not
+ * sent all of a request waits beside others, and whoever has waited longest makes room; what is refused is refused at
+ * once. A page is made by a process of its own, which opens the program as it is then: what it may take is limited in
+ * time, and what a program does to it ends with it. */
 #include <arpa/inet.h>
 #include <assert.h>
 #include <errno.h>
@@ -11,23 +12,36 @@
 #include <strings.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/view.h"
+#include "cli/view_page_data.h"
 
 enum {
   REQUEST_BYTES = 16384,
-  REQUEST_SECONDS = 10,
+  REQUEST_SECONDS = 10, /* for sending it; and that a client may read nothing of its page */
   PAGE_SECONDS = 300,
-  MAX_CLIENTS = 8,
+  MAX_PAGES = 8, /* that are made at once */
+  MAX_CLIENTS = 64,
   MAX_INPUTS = 64,
   TOKEN_BYTES = 16
 };
+#define NANOSECONDS ((uint64_t)1000000000) /* in a second */
+typedef struct Client {
+  int socket;
+  uint64_t deadline_ns; /* of clock_ns */
+  bool is_answered;
+  size_t length;
+  char request[REQUEST_BYTES]; /* as far as it came, terminated */
+} Client;
 typedef struct Server {
   const View *view;
   int socket, port;
   char token[2 * TOKEN_BYTES + 1];
+  size_t pages, count;
+  Client *clients[MAX_CLIENTS]; /* in the order in which they came */
 } Server;
 typedef struct Request {
   char *target, *host; /* NULL: there is none */
@@ -52,12 +66,14 @@ static void send_all(int client, const char *bytes, size_t length) {
   }
 }
 static void answer(int client, const char *status, const char *type, const char *body, size_t length) {
-  char head[600];
+  char head[1000];
   int n = snprintf(head, sizeof head,
                    "HTTP/1.1 %s\r\nContent-Type: %s; charset=utf-8\r\nContent-Length: %zu\r\nConnection: close\r\n"
                    "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\n"
-                   "Cross-Origin-Resource-Policy: same-origin\r\nReferrer-Policy: no-referrer\r\n\r\n",
-                   status, type, length);
+                   "Cross-Origin-Resource-Policy: same-origin\r\nReferrer-Policy: no-referrer\r\n"
+                   "Content-Security-Policy: %s; frame-ancestors 'none'\r\n\r\n",
+                   status, type, length, view_page_policy);
+  assert((size_t)n < sizeof head);
   send_all(client, head, (size_t)n);
   send_all(client, body, length);
   shutdown(client, SHUT_WR);
@@ -68,20 +84,18 @@ static void refuse(int client, const char *status) {
 
 /* ---- requests ---- */
 
-/* Up to the empty line; false: it is too long, or the other side gave up. */
-static bool read_request(int client, char *buffer) {
-  size_t length = 0;
-  assert(client >= 0);
-  while (length < REQUEST_BYTES - 1) {
-    ssize_t got = recv(client, buffer + length, REQUEST_BYTES - 1 - length, 0);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    length += (size_t)got;
-    buffer[length] = 0;
-    if (strlen(buffer) < length) return false; /* zero bytes */
-    if (strstr(buffer, "\r\n\r\n")) return true;
-  }
-  return false;
+typedef enum Progress { REQUEST_GOES_ON, REQUEST_WHOLE, REQUEST_BAD } Progress;
+/* What is there of it by now, up to the empty line. Bad: it is too long, or the other side gave up. */
+static Progress read_request(Client *client) {
+  size_t room = REQUEST_BYTES - 1 - client->length;
+  ssize_t got = recv(client->socket, client->request + client->length, room, MSG_DONTWAIT);
+  if (got < 0 && (errno == EINTR || errno == EAGAIN)) return REQUEST_GOES_ON;
+  if (got <= 0) return REQUEST_BAD;
+  client->length += (size_t)got;
+  client->request[client->length] = 0;
+  if (strlen(client->request) < client->length) return REQUEST_BAD; /* zero bytes */
+  if (strstr(client->request, "\r\n\r\n")) return REQUEST_WHOLE;
+  return client->length < REQUEST_BYTES - 1 ? REQUEST_GOES_ON : REQUEST_BAD;
 }
 /* Cuts the text at the end of its line; NULL: there is no other. */
 static char *cut_line(char *text) {
@@ -180,21 +194,6 @@ static void serve_page(const Server *server, int client, char *query) {
     refuse(client, "500 Internal Server Error");
   free(page);
 }
-static void serve_client(const Server *server, int client) {
-  static char buffer[REQUEST_BYTES];
-  Request request;
-  alarm(REQUEST_SECONDS);
-  if (!read_request(client, buffer) || !parse_request(buffer, &request)) return refuse(client, "400 Bad Request");
-  alarm(PAGE_SECONDS);
-  if (!is_own_host(server, request.host)) return refuse(client, "421 Misdirected Request");
-  if (!request.is_get) return refuse(client, "405 Method Not Allowed");
-  char *query = strchr(request.target, '?'), path[TOKEN_BYTES * 2 + 3];
-  if (query) *query++ = 0;
-  snprintf(path, sizeof path, "/%s/", server->token);
-  if (strcmp(request.target, path) != 0) return refuse(client, "404 Not Found");
-  serve_page(server, client, query);
-}
-
 /* ---- the server ---- */
 
 static bool open_socket(Server *server, long port) {
@@ -221,28 +220,98 @@ static bool make_token(Server *server) {
   for (int i = 0; i < TOKEN_BYTES; i++) snprintf(server->token + 2 * i, 3, "%02x", bytes[i]);
   return true;
 }
-static void accept_client(const Server *server, int *clients) {
-  int client = accept(server->socket, NULL, NULL);
-  if (client < 0) return;
-  pid_t child = *clients < MAX_CLIENTS ? fork() : -1;
-  if (!child) {
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
-    close(server->socket);
-    serve_client(server, client);
-    _exit(0);
+
+/* ---- clients ---- */
+
+/* Closes its connection. */
+static void drop_client(Server *server, size_t at) {
+  assert(at < server->count);
+  close(server->clients[at]->socket);
+  free(server->clients[at]);
+  server->count--;
+  memmove(&server->clients[at], &server->clients[at + 1], (server->count - at) * sizeof *server->clients);
+}
+/* Whoever waits longest makes room, so that those who send nothing keep nobody out. */
+static void accept_client(Server *server) {
+  int socket = accept(server->socket, NULL, NULL);
+  Client *client = socket < 0 ? NULL : malloc(sizeof *client);
+  if (!client) {
+    if (socket >= 0) close(socket);
+    return;
   }
-  if (child > 0)
-    ++*clients;
-  else
-    refuse(client, "503 Service Unavailable");
-  close(client);
+  if (server->count == MAX_CLIENTS) drop_client(server, 0);
+  client->socket = socket;
+  client->deadline_ns = clock_ns() + REQUEST_SECONDS * NANOSECONDS;
+  client->length = 0;
+  client->is_answered = false;
+  server->clients[server->count++] = client;
+}
+
+/* In the process that is the page's own: it ends with it. */
+static void make_page(const Server *server, int client, char *query) {
+  struct timeval patience = {.tv_sec = REQUEST_SECONDS};
+  signal(SIGINT, SIG_DFL);
+  signal(SIGTERM, SIG_DFL);
+  alarm(PAGE_SECONDS);
+  close(server->socket);
+  for (size_t i = 0; i < server->count; i++)
+    if (server->clients[i]->socket != client) close(server->clients[i]->socket);
+  setsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  serve_page(server, client, query);
+  _exit(0);
+}
+/* NULL: a page is made; else why not. */
+static const char *refusal_of(Server *server, Client *client) {
+  Request request;
+  char path[TOKEN_BYTES * 2 + 3];
+  if (!parse_request(client->request, &request)) return "400 Bad Request";
+  if (!is_own_host(server, request.host)) return "421 Misdirected Request";
+  if (!request.is_get) return "405 Method Not Allowed";
+  char *query = strchr(request.target, '?');
+  if (query) *query++ = 0;
+  snprintf(path, sizeof path, "/%s/", server->token);
+  if (strcmp(request.target, path) != 0) return "404 Not Found";
+  pid_t child = server->pages < MAX_PAGES ? fork() : -1;
+  if (!child) make_page(server, client->socket, query);
+  if (child < 0) return "503 Service Unavailable";
+  server->pages++;
+  return NULL;
+}
+/* What it sends after its answer is read away: a connection that is closed with something unread loses the answer. */
+static bool is_over(Client *client) {
+  ssize_t got = recv(client->socket, client->request, REQUEST_BYTES, MSG_DONTWAIT);
+  return !got || (got < 0 && errno != EINTR && errno != EAGAIN);
+}
+/* Something came from it, or too long nothing. */
+static void look_after(Server *server, size_t at, bool is_ready) {
+  Client *client = server->clients[at];
+  Progress progress = is_ready && !client->is_answered ? read_request(client) : REQUEST_GOES_ON;
+  const char *refusal = progress == REQUEST_WHOLE ? refusal_of(server, client) : "400 Bad Request";
+  if (progress != REQUEST_GOES_ON && refusal) {
+    refuse(client->socket, refusal);
+    client->is_answered = true;
+    client->deadline_ns = clock_ns() + NANOSECONDS;
+  } else if ((progress == REQUEST_WHOLE) || clock_ns() >= client->deadline_ns ||
+             (is_ready && client->is_answered && is_over(client))) {
+    drop_client(server, at);
+  }
+}
+
+/* A round of what came, or half a second. */
+static void serve_round(Server *server) {
+  struct pollfd ready[MAX_CLIENTS + 1];
+  size_t count = server->count;
+  for (size_t i = 0; i < count; i++) ready[i] = (struct pollfd){.fd = server->clients[i]->socket, .events = POLLIN};
+  ready[count] = (struct pollfd){.fd = server->socket, .events = POLLIN};
+  if (poll(ready, count + 1, 500) < 0) return;
+  for (size_t i = count; i-- > 0;) look_after(server, i, ready[i].revents != 0); /* from the end: they go */
+  if (ready[count].revents) accept_client(server);
+  while (server->pages && waitpid(-1, NULL, WNOHANG) > 0) server->pages--;
 }
 
 int view_serve(const View *view, long port) {
   Server server = {.view = view, .socket = -1};
   struct sigaction action = {.sa_handler = stop};
-  int clients = 0;
   bool fine = make_token(&server) && open_socket(&server, port);
   if (fine) {
     sigaction(SIGINT, &action, NULL);
@@ -251,11 +320,8 @@ int view_serve(const View *view, long port) {
     show("Ctrl-C ends it.\n");
     fine = show_finish();
   }
-  while (fine && !is_stopped) {
-    struct pollfd ready = {.fd = server.socket, .events = POLLIN};
-    if (poll(&ready, 1, 500) > 0) accept_client(&server, &clients);
-    while (clients && waitpid(-1, NULL, WNOHANG) > 0) clients--;
-  }
+  while (fine && !is_stopped) serve_round(&server);
+  while (server.count) drop_client(&server, 0);
   if (server.socket >= 0) close(server.socket);
   return fine ? EXIT_DONE : EXIT_FAILED;
 }
