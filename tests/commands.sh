@@ -66,4 +66,27 @@ sed 's/x.device, \[/torch.device("meta"), [/' "$here/program/devices.py" > other
 expect 1 "output[0]: meta, not cpu" "$wick" check other_device.py "$here/program/devices.io.pt"
 "$wick" run chain.py 'ones(2)' 'ones(2)' -o /proc/self/fd/1 | head -c 6 > start
 grep -q NUMPY start || { echo "no .npy in a pipe"; failed=1; }
+
+# ---- what a recording says that was raised: one of the texts stands in the other ----
+cat > raises.py <<'END'
+def forward(x: Tensor):
+    assert x.dim() == 9, "no such dim"
+def silent(x: Tensor):
+    assert x.dim() == 9
+END
+cat > recorded.py <<'END'
+def forward(x: Tensor, method: str, raises: str):
+    call: Dict[str, Any] = {"method": method, "args": (x,), "raises": raises}
+    return {"wick_io": 1, "raising_calls": [call]}
+END
+check_raise() { # STATUS TEXT METHOD RECORDED
+  "$wick" run recorded.py 'ones(2)' "\"$3\"" "$4" -o raises.io.pt
+  expect "$1" "$2" "$wick" check raises.py raises.io.pt
+}
+check_raise 0 "1 passed" forward '"RuntimeError: AssertionError: no such dim"'
+check_raise 0 "1 passed" forward '"no such dim"'
+check_raise 0 "1 passed" forward '"Traceback\n  there\nAssertionError: no such dim \n"'
+check_raise 0 "1 passed" silent '"Error: RuntimeError: AssertionError:"'
+check_raise 1 "not 'no other dim'" forward '"no other dim"'
+check_raise 1 "0 passed" forward '"  \n"'
 exit $failed
