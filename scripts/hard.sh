@@ -8,6 +8,8 @@ shares=$((4 * processors))
 random=$((20000 / shares))
 export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 export WICK_HARD_SHARES=$shares WICK_HARD_PROGRAMS=1000 WICK_RANDOM_PROGRAMS=$random
+# of what no schema types
+export WICK_OPEN_CALLS=200
 logs=$PWD/build/hard/logs
 mkdir -p "$logs"
 cd tests
@@ -16,9 +18,10 @@ for share in $(seq 0 $((shares - 1))); do
   echo "test_hard_gradients $share 20"
   echo "test_hard $share 4000"
   echo "test_random_programs $share 0"
+  echo "test_open_inputs $share 0"
 done | LOGS=$logs xargs -P "$shares" -n 3 sh -c '
   log=$LOGS/$0.$1
-  WICK_HARD_SHARE=$1 WICK_HARD_STEPS=$2 WICK_RANDOM_SEED=$((1 + $1 * WICK_RANDOM_PROGRAMS)) "../build/hard/$0" > "$log" 2>&1 || {
+  WICK_HARD_SHARE=$1 WICK_HARD_STEPS=$2 WICK_OPEN_SEED=$((1 + $1)) WICK_RANDOM_SEED=$((1 + $1 * WICK_RANDOM_PROGRAMS)) "../build/hard/$0" > "$log" 2>&1 || {
     echo "$0, share $1 of $WICK_HARD_SHARES, failed:"
     tail -n 50 "$log"
     exit 1

@@ -85,7 +85,7 @@ Status op_find(OpRef *ref, const struct Operator **out) MUST_CHECK; /* an error:
 Status op_call(Exec *exec, OpRef *ref, uint32_t input_count, const IValue *inputs, uint32_t output_count,
                IValue *outputs) MUST_CHECK;
 
-/* ---- arguments; the schema was checked, so these only read ---- */
+/* ---- arguments; the schema was checked, and what it leaves open (OpRow.open), so these only read ---- */
 static inline IValue call_value(const Call *c, uint32_t i) {
   assert(i < c->input_count);
   return c->inputs[i];

@@ -32,9 +32,8 @@ MatchedSchema schema_match(Graph *graph, const FunctionSchema *schema, SourceRan
 uint32_t schemas_match(Graph *graph, uint32_t count, const FunctionSchema *const *schemas, SourceRange range,
                        const CallArguments *call, MatchedSchema *out);
 /* Matches the operators of that name and inserts a node; several results come packed in a tuple, none as None. Throws;
- * an unknown name with similar ones, and one of
- * plans unless the range is of wick's own text. exec (may be NULL) is needed for OP_BUILTIN rows, whose bodies are compiled and
- * inlined. */
+ * an unknown name with similar ones, and one of plans unless the range is of wick's own text. exec (may be NULL) is
+ * needed for OP_BUILTIN rows, whose bodies are compiled and inlined. */
 Value *operator_emit(Graph *graph, Exec *exec, Str name, SourceRange range, const CallArguments *call);
 
 /* The node of a call that was matched. Throws ERROR_COMPILE where the kind has a form that the types do not have. */

@@ -133,6 +133,22 @@ static const struct {
     {"torch.device('cpu')", "Device", "", "c", 0, make_device},
 };
 
+static bool is_of(uint8_t kind, const Type *type) {
+  IValue value = IVALUE_NONE;
+  const Argument argument = {.type = type};
+  Status status = kinds[kind].make(&value);
+  bool fits = !status && (type->kind == TYPE_ANY || argument_takes_value(&argument, value));
+  status_free(status);
+  ivalue_release(value);
+  return fits;
+}
+
+uint8_t hostile_kind_of(const Type *type, uint8_t from) {
+  for (uint8_t i = 0; i < KIND_COUNT; i++)
+    if (is_of((uint8_t)((from + i) % KIND_COUNT), type)) return (uint8_t)((from + i) % KIND_COUNT);
+  return from;
+}
+
 /* ---- text ---- */
 
 static const char *const attribute_texts[] = {"",         "[chunks=2, dim=0]", "[chunks=0, dim=-9]", "[dim=1]",
@@ -454,14 +470,8 @@ static void run_bytecode(const HostileCall *call, const wick_run_options *option
 static bool fits_schema(const HostileCall *call) {
   const FunctionSchema *schema = operator_schema(call->op);
   bool fits = call->count >= schema->argument_count;
-  for (uint32_t i = 0; i < call->count && i < schema->argument_count && fits; i++) {
-    IValue value = IVALUE_NONE;
-    if (schema_input_is_open(schema, i)) continue;
-    Status status = kinds[call->kinds[i]].make(&value);
-    fits = !status && argument_takes_value(&schema->arguments[i], value);
-    status_free(status);
-    ivalue_release(value);
-  }
+  for (uint32_t i = 0; i < call->count && i < schema->argument_count && fits; i++)
+    fits = schema_input_is_open(schema, i) || is_of(call->kinds[i], schema->arguments[i].type);
   return fits;
 }
 

@@ -22,10 +22,11 @@ typedef struct Answer {
 
 extern const char *const door_names[DOOR_COUNT];
 void hostile_print(const HostileCall *call, StrBuf *out);
+/* A kind of that type, the first from `from` on; where there is none, `from`. */
+uint8_t hostile_kind_of(const Type *type, uint8_t from);
 /* Whether the call can be spelled through its door. */
 bool hostile_is_possible(const HostileCall *call);
 void hostile_run(const HostileCall *call, uint64_t deadline_ns, Answer *out);
 
-/* Every value of a kind, as text and as itself. */
-enum { HOSTILE_NUMBER = 0 /* of these kinds the one that would be an address */ };
+enum { HOSTILE_NUMBER = 0 /* of the kinds the one that would be an address */ };
 static const int64_t hostile_number = 1311768467294899695;

@@ -1,6 +1,6 @@
 /* Everything that has inputs which no schema types, given 16 kinds of values at every place through five ways in: a
- * program's text, bytecode, wick_op_call, the kernel itself (operator_call), and the text of a graph. These are the rows
- * with `Any` and `...`, the operators of plans, and every kind of node. A call must end in a result or an ordinary
+ * program's text, bytecode, wick_op_call, the kernel itself (operator_call), and the text of a graph. These are the
+ * rows with `Any` and `...`, the operators of plans, and every kind of node. A call must end in a result or an ordinary
  * error, in time, and no message tells an address.
  *
  * Calls run in a child process, so that a crash costs one call and is told.
@@ -21,6 +21,7 @@
 
 #include "ir/node_kind.h"
 #include "report/symbol.h"
+#include "schema/open_types.h"
 #include "wick/wick.h"
 
 enum { MAX_NAMES = 1000, MAX_DEATHS = 200, TEXT = 4000, GIVE_UP_S = 20 };
@@ -73,21 +74,33 @@ static uint64_t mix(uint64_t x) {
   return x ^ x >> 33;
 }
 
+/* Most of the time as the schema has it, so that what is wrong is wrong alone. */
+static void fit(HostileCall *call, uint64_t state) {
+  const FunctionSchema *schema = operator_schema(call->op);
+  for (uint8_t i = 0; i <= MAX_GIVEN && !schema_takes_count(schema, call->count); i++)
+    call->count = (uint8_t)((call->count + 1) % (MAX_GIVEN + 1));
+  for (uint32_t i = 0; i < call->count && schema_takes_count(schema, call->count); i++) {
+    state = mix(state + i);
+    if (state & 7) call->kinds[i] = hostile_kind_of(schema_input_type(schema, i, call->count), call->kinds[i]);
+  }
+  if (!schema->is_varret && state >> 16 & 7) call->output_count = (uint8_t)schema->return_count;
+  const Type *type = call->output_count ? schema_output_type(schema, 0, call->output_count) : NULL;
+  if (type && state >> 20 & 7) call->output_kind = hostile_kind_of(type, call->output_kind);
+}
+
 static HostileCall choose(size_t name, size_t number, uint64_t seed) {
   uint64_t state = mix(seed * 1000003 + name * 100003 + number);
   HostileCall call = {.name = names[name].name, .op = names[name].op};
   call.door = (Door)(number % DOOR_COUNT);
-  uint32_t typed = call.op ? operator_schema(call.op)->argument_count : 0;
   call.count = (uint8_t)(state % (MAX_GIVEN + 1));
-  /* few arguments are likely to be typed rightly by chance, so calls of kernels begin with a few of a few kinds */
-  if (call.door == DOOR_KERNEL && call.count < typed && typed <= MAX_GIVEN) call.count = (uint8_t)typed;
-  for (uint32_t i = 0; i < call.count; i++) {
+  for (uint32_t i = 0; i < MAX_GIVEN; i++) {
     state = mix(state + i + 1);
-    call.kinds[i] = (uint8_t)(state >> 8 & 1 ? state % KIND_COUNT : state >> 9 & 1 ? HOSTILE_NUMBER : 6);
+    call.kinds[i] = state >> 8 & 1 ? (uint8_t)(state % KIND_COUNT) : HOSTILE_NUMBER;
   }
   call.output_count = (uint8_t)(state >> 16 & 3);
   call.output_kind = (uint8_t)((state >> 20) % KIND_COUNT);
   call.attributes = (uint8_t)(state >> 28);
+  if (call.op && state >> 40 & 3) fit(&call, state);
   return call;
 }
 

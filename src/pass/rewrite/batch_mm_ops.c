@@ -50,12 +50,10 @@ static bool can_multiply(IValue a, IValue b) {
 }
 
 static Status tree_reduce(Call *call) {
-  assert(call->input_count % 2 == 0);
   uint32_t count = call->input_count / 2;
   const IValue *left = call->inputs, *right = call->inputs + count;
   Exec *exec = call->exec;
-  if (!count || call->input_count % 2)
-    return status_new(ERROR_INVALID_ARGUMENT, "an even number of matrices is needed, not %u", call->input_count);
+  if (!count) return status_new(ERROR_INVALID_ARGUMENT, "no matrices");
   IValue sum = IVALUE_NONE;
   Status status = OK;
   if (same_sizes(left, count) && same_sizes(right, count) && can_multiply(left[0], right[0])) {
@@ -164,7 +162,7 @@ static OpFactory tree_reduce_factory = {make_tree_reduce}, batch_side_factory = 
 
 static const OpRow rows[] = {
     {.schema = "prim::MMTreeReduce(...) -> Tensor",
-     OPEN("Tensor..."),
+     OPEN("{Tensor Tensor}..."),
      .factory = &tree_reduce_factory,
      .flags = OP_COMPOSITE | OP_ACCEPT_ANY | OP_OF_PLANS},
     {.schema = "prim::MMBatchSide(...) -> ...",
