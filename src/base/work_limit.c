@@ -3,6 +3,7 @@
 #include "base/clock.h"
 
 static _Thread_local WorkLimit *limit;
+static _Thread_local int64_t uncounted; /* pieces since it looked, of those that nobody else counts */
 
 WorkLimit *work_limit_enter(WorkLimit *entered) {
   WorkLimit *before = limit;
@@ -20,6 +21,10 @@ bool work_is_over(void) {
                  (l->deadline_ns && clock_now_ns() >= l->deadline_ns);
   if (is_over) atomic_store_explicit(&l->noticed, true, memory_order_relaxed);
   return is_over;
+}
+
+bool work_is_over_after_more(int64_t pieces) {
+  return limit && work_is_over_after(&uncounted, pieces);
 }
 
 uint64_t work_time_left(void) {

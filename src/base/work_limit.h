@@ -38,3 +38,5 @@ static inline bool work_is_over_after(int64_t *done, int64_t pieces) {
   *done = is_over ? WORK_PER_LOOK : 0;
   return is_over;
 }
+/* The same, for a function of one element, which has no place to count in: the thread counts. */
+bool work_is_over_after_more(int64_t pieces);

@@ -1,13 +1,21 @@
 /* Special functions in double: series, asymptotic expansions, recurrences and, for the modified Bessel functions of the
  * second kind, the trapezoidal rule, which converges exponentially on their integral. Every loop is bounded whatever
- * the arguments. */
+ * the arguments; where it may take thousands of steps, it ends when work is over, too. */
 #include "tile/special.h"
 
 #include <assert.h>
 #include <math.h>
 
+#include "base/work_limit.h"
+
 #define SQRT_PI 1.77245385090551602730
 #define EULER_GAMMA 0.57721566490153286061
+
+/* Of a loop of many steps: whether work is over, so that nobody sees the result. Looks at some of them alone. */
+static inline bool ends_at(int step) {
+  enum { STEPS = 128 };
+  return step % STEPS == 0 && work_is_over_after_more(STEPS);
+}
 
 /* ---- the error function's relatives ---- */
 
@@ -124,7 +132,7 @@ static double polygamma(double n, double x) {
 static double mvlgamma(double x, double p) {
   if (!(p >= 1 && p <= 1e6)) return NAN;
   double sum = p * (p - 1) / 4 * log(M_PI);
-  for (int j = 0; j < (int)p; j++) sum += log_gamma(x - j / 2.0);
+  for (int j = 0; j < (int)p && !ends_at(j + 1); j++) sum += log_gamma(x - j / 2.0);
   return sum;
 }
 
@@ -142,12 +150,12 @@ static double incomplete_gamma(double a, double x, bool upper) {
   double scale = exp(a * log(x) - x - log_gamma(a));
   if (x < a + 1) {
     double term = 1 / a, sum = term;
-    for (int i = 1; i < 20000 && term > sum * 1e-17; i++) sum += term *= x / (a + i);
+    for (int i = 1; i < 20000 && term > sum * 1e-17 && !ends_at(i); i++) sum += term *= x / (a + i);
     double p = sum * scale;
     return upper ? 1 - p : p;
   }
   double b = x + 1 - a, c = 1e300, d = 1 / b, h = d;
-  for (int i = 1; i < 20000; i++) {
+  for (int i = 1; i < 20000 && !ends_at(i); i++) {
     double an = -i * (i - a);
     b += 2;
     d = 1 / (an * d + b);
@@ -293,7 +301,7 @@ static double chebyshev(double x, double degree, double p1) {
   int n;
   if (!whole_degree(degree, &n)) return n;
   double p0 = 1;
-  for (int k = 2; k <= n && p1 == p1; k++) {
+  for (int k = 2; k <= n && p1 == p1 && !ends_at(k); k++) {
     double next = 2 * x * p1 - p0;
     p0 = p1, p1 = next;
   }
@@ -317,7 +325,7 @@ static double recur(double x, double degree, double p1, Recurrence *next) {
   int n;
   if (!whole_degree(degree, &n)) return n;
   double p0 = 1;
-  for (int k = 2; k <= n && p1 == p1; k++) {
+  for (int k = 2; k <= n && p1 == p1 && !ends_at(k); k++) {
     double p = next(x, k, p1, p0);
     p0 = p1, p1 = p;
   }
