@@ -83,7 +83,7 @@ static void check(AttentionKernel *kernel, const int64_t *sizes, Masks masks, bo
   if (masks == ADDED || masks == BOTH) p.add = is_turned ? (GemmMatrix){add, 1, rows} : (GemmMatrix){add, 0, 1};
   if (masks >= HIDDEN) p.hidden = is_turned ? (GemmMatrix){hidden, 0, 2} : (GemmMatrix){hidden, keys, 1};
   if (masks >= HIDDEN && is_turned && rows < 2) p.hidden.col_stride = 1;
-  kernel(&p, scratch);
+  kernel(&p, scratch, &(int64_t){0});
   compare(&p);
   mem_free(query), mem_free(key), mem_free(value), mem_free(add), mem_free(out), mem_free(hidden), mem_free(scratch);
 }
@@ -125,7 +125,7 @@ static void blocks_of_scores(void **state) {
                      .out_stride = 1};
   AttentionKernel *const forms[] = {PROCESSOR_WIDE_FORMS(attention)};
   for (int form = 0; form < PROCESSOR_WIDE_FORM_COUNT; form++) {
-    forms[form](&p, scratch);
+    forms[form](&p, scratch, &(int64_t){0});
     compare(&p);
     assert_true(!isnan(out[0]) && isnan(out[1]) && isnan(out[2]));
   }

@@ -55,7 +55,7 @@ static void run_units(void *argument, int64_t begin, int64_t end) {
     int64_t batch = unit / s->splits, row = unit % s->splits * s->rows;
     if (row >= part.rows) continue;
     part.rows = part.rows - row < s->rows ? part.rows - row : s->rows;
-    if (work_is_over_after(&done, part.rows * part.keys * (part.width + part.out_width) / 8 + 16)) break;
+    if (work_is_over_after(&done, 1)) break;
     GemmMatrix *const matrices[] = {&part.query, &part.key, &part.value, &part.add, &part.hidden};
     for (int i = 0; i < 5; i++)
       matrices[i]->data = at_batch(all, i, batch, matrices[i]->data, i == 4 ? 1 : sizeof(float));
@@ -63,7 +63,7 @@ static void run_units(void *argument, int64_t begin, int64_t end) {
     move_rows(&part.query, row, sizeof(float));
     move_rows(&part.add, row, sizeof(float));
     move_rows(&part.hidden, row, 1);
-    s->kernel(&part, scratch);
+    s->kernel(&part, scratch, &done);
   }
   cache_free(scratch, s->scratch_bytes);
 }

@@ -23,7 +23,8 @@ typedef struct AttentionPart {
   int64_t out_stride;
 } AttentionPart;
 
-typedef void AttentionKernel(const AttentionPart *part, void *scratch); /* attention_scratch_bytes */
+/* scratch: attention_scratch_bytes; *done: as of work_is_over_after. */
+typedef void AttentionKernel(const AttentionPart *part, void *scratch, int64_t *done);
 AttentionKernel attention_portable, attention_avx2, attention_avx512, attention_neon;
 size_t attention_scratch_bytes(int64_t keys, int64_t width, int64_t out_width);
 

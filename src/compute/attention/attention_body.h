@@ -1,5 +1,6 @@
 /* attention.h for one instruction set. The including file defines what gemm_tile_body.h asks for but T and NAME,
  * ATTENTION (the function's name) and FUSED (tile/vector_math_body.h). */
+#include "base/work_limit.h"
 #include "compute/attention/attention.h"
 
 #define T float
@@ -103,15 +104,20 @@ static float weigh(const AttentionPart *p, int64_t row, int64_t first_key, int64
   return before;
 }
 
-void ATTENTION(const AttentionPart *p, void *scratch) {
+/* Whether the work of so many products is to be done. */
+static bool goes_on(int64_t products, int64_t *done) {
+  return !work_is_over_after(done, products / 8 + 16);
+}
+
+void ATTENTION(const AttentionPart *p, void *scratch, int64_t *done) {
   int64_t stride = score_stride(p->keys < ATTENTION_KEYS ? p->keys : ATTENTION_KEYS), out_stride = whole(p->out_width);
   float *keys = (float *)(((uintptr_t)scratch + GEMM_PAD - 1) & ~(uintptr_t)(GEMM_PAD - 1)),
         *values = keys + whole(p->keys) * p->width, *scores = values + p->keys * out_stride,
         *results = scores + ATTENTION_ROWS * stride;
-  for (int64_t j = 0; j < p->keys; j += COLUMNS)
+  for (int64_t j = 0; j < p->keys && goes_on(COLUMNS * p->width, done); j += COLUMNS)
     pack_panel_f32(keys + j * p->width, (const float *)p->key.data + j * p->key.col_stride, p->key.col_stride,
                    p->key.row_stride, p->keys - j < COLUMNS ? p->keys - j : COLUMNS, p->width, COLUMNS);
-  for (int64_t j = 0; j < p->out_width; j += COLUMNS)
+  for (int64_t j = 0; j < p->out_width && goes_on(COLUMNS * p->keys, done); j += COLUMNS)
     pack_panel_f32(values + j * p->keys, (const float *)p->value.data + j * p->value.col_stride, p->value.col_stride,
                    p->value.row_stride, p->out_width - j < COLUMNS ? p->out_width - j : COLUMNS, p->keys, COLUMNS);
   for (int64_t row = 0; row < p->rows; row += ATTENTION_ROWS) {
@@ -122,6 +128,7 @@ void ATTENTION(const AttentionPart *p, void *scratch) {
       int64_t n = p->keys - first < ATTENTION_KEYS ? p->keys - first : ATTENTION_KEYS;
       for (int64_t j = 0; j < n; j += COLUMNS) { /* whole vectors: there is room behind the scores */
         int64_t columns = n - j < COLUMNS ? (n - j + LANES - 1) / LANES * LANES : COLUMNS;
+        if (!goes_on(rows * columns * p->width, done)) return;
         for (int64_t i = 0; i < rows; i += ROWS)
           tile_of_f32(rows - i < ROWS ? rows - i : ROWS, columns, p->width,
                       (const float *)p->query.data + (row + i) * p->query.row_stride, p->query.row_stride,
@@ -135,6 +142,7 @@ void ATTENTION(const AttentionPart *p, void *scratch) {
       }
       for (int64_t j = 0; j < p->out_width; j += COLUMNS) {
         int64_t columns = p->out_width - j < COLUMNS ? (p->out_width - j + LANES - 1) / LANES * LANES : COLUMNS;
+        if (!goes_on(rows * columns * n, done)) return;
         for (int64_t i = 0; i < rows; i += ROWS) {
           float *to = results + i * out_stride + j;
           tile_of_f32(rows - i < ROWS ? rows - i : ROWS, columns, n, scores + i * stride, stride, 1,
