@@ -10,6 +10,7 @@
 
 #include "base/cache.h"
 #include "base/parallel.h"
+#include "base/work_limit.h"
 #include "compute/conv/flat_planes.h"
 
 enum {
@@ -136,12 +137,14 @@ static int64_t least_of(int64_t a, int64_t b) {
 }
 
 /* Positions [at, at + n) of rows by columns of a group. */
-static void multiply(const Correlation *c, int64_t group, Range rows, Range columns, int64_t at, int64_t n) {
+static void multiply(const Correlation *c, int64_t group, Range rows, Range columns, int64_t at, int64_t n,
+                     int64_t *done) {
   const float *const *column = c->column + group * c->columns;
   for (int64_t r = rows.begin; r < rows.end; r += ROWS) {
     int64_t channel = group * c->narrow_channels + r;
     for (int64_t k = columns.begin; k < columns.end; k += DOT_COLUMNS) {
       const float *x[DOT_COLUMNS];
+      if (work_is_over_after(done, n)) return;
       int count = (int)least_of(columns.end - k, DOT_COLUMNS);
       for (int i = 0; i < count; i++) x[i] = column[k + i] + at;
       c->kernels->dots((int)least_of(rows.end - r, ROWS), count, n, c->narrow_lines + channel * c->line + at, c->line,
@@ -151,13 +154,13 @@ static void multiply(const Correlation *c, int64_t group, Range rows, Range colu
 }
 
 /* Some channels' lines by some others', so that both stay in L2. */
-static void multiply_all(const Correlation *c, int64_t group, Range rows, Range columns) {
+static void multiply_all(const Correlation *c, int64_t group, Range rows, Range columns, int64_t *done) {
   int64_t wide = TOGETHER * c->planes.tap_count;
   for (int64_t at = 0; at < c->line; at += c->chunk)
     for (int64_t k = columns.begin; k < columns.end; k += wide)
-      for (int64_t r = rows.begin; r < rows.end && !exec_is_over(c->exec); r += TOGETHER)
+      for (int64_t r = rows.begin; r < rows.end; r += TOGETHER)
         multiply(c, group, (Range){r, least_of(r + TOGETHER, rows.end)}, (Range){k, least_of(k + wide, columns.end)},
-                 at, least_of(c->chunk, c->line - at));
+                 at, least_of(c->chunk, c->line - at), done);
 }
 
 static int64_t block_of(const Correlation *c) {
@@ -170,12 +173,12 @@ static int64_t blocks_of(const Correlation *c) {
 
 static void multiply_blocks(void *argument, int64_t begin, int64_t end) {
   const Correlation *c = argument;
-  int64_t blocks = blocks_of(c), block = block_of(c);
-  while (begin < end) {
+  int64_t blocks = blocks_of(c), block = block_of(c), done = 0;
+  while (begin < end && !work_is_over_after(&done, 1)) {
     int64_t group = begin / blocks, first = begin % blocks, count = least_of(blocks - first, end - begin);
     Range rows = {0, c->narrow_channels}, columns = {0, c->columns}, *some = c->by_columns ? &columns : &rows;
     *some = (Range){first * block, least_of((first + count) * block, some->end)};
-    multiply_all(c, group, rows, columns);
+    multiply_all(c, group, rows, columns, &done);
     begin += count;
   }
 }

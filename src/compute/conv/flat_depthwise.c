@@ -24,6 +24,29 @@ typedef struct Depthwise {
   _Atomic bool failed;
 } Depthwise;
 
+/* What takes long with the time looked at in between: some rows at a time, or a part of one. */
+static void run_slice(const Depthwise *d, const FlatPlane *slice) {
+  const int64_t most = 1 << 26; /* products at once, some milliseconds */
+  enum { LEAST = 256 /* results of a part */ };
+  int64_t length = slice->length, rows = most / (length * slice->tap_count + 1), part = length;
+  if (slice->rows <= rows || slice->step != 1) {
+    d->kernels->depthwise(slice);
+    return;
+  }
+  if (rows < 1) rows = 1;
+  if (rows == 1) part = most / slice->tap_count < LEAST ? LEAST : most / slice->tap_count;
+  for (int64_t row = 0; row < slice->rows; row += rows)
+    for (int64_t at = 0; at < length && !exec_is_over(d->exec); at += part) {
+      FlatPlane f = *slice;
+      f.rows = slice->rows - row < rows ? slice->rows - row : rows;
+      f.length = length - at < part ? length - at : part;
+      f.input += row * f.row_stride + at;
+      f.out += row * length + at;
+      if (f.add) f.add += row * length + at;
+      d->kernels->depthwise(&f);
+    }
+}
+
 static void run_plane(const Depthwise *d, int64_t plane, float *laid) {
   const ConvParams *p = d->p;
   const ConvEpilogue *e = d->epilogue;
@@ -47,7 +70,7 @@ static void run_plane(const Depthwise *d, int64_t plane, float *laid) {
     f.input = (laid ? laid : from) + z * d->planes.extent[1] * d->planes.extent[2];
     f.out = d->out + at;
     f.add = e->add ? e->add + at : NULL;
-    d->kernels->depthwise(&f);
+    run_slice(d, &f);
   }
 }
 

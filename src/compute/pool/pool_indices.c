@@ -5,12 +5,9 @@
 #include <math.h>
 
 #include "base/parallel.h"
+#include "base/work_limit.h"
 
 enum { ONE_THREAD_STEPS = 32768, LONG_ROW = 16, LONG_LINE = 4 };
-
-typedef struct Span {
-  int64_t begin, end;
-} Span;
 
 typedef struct Search {
   const Exec *exec;
@@ -20,20 +17,12 @@ typedef struct Search {
   int64_t *indices;
 } Search;
 
-/* Which taps of a window lie in the input. */
-static Span taps_of(const PoolPlanes *p, int d, int64_t o) {
-  assert(d >= 0 && d < 3);
-  int64_t first = o * p->stride[d] - p->padding[d], step = p->dilation[d], begin = 0, end = p->kernel[d];
-  if (first < 0) begin = (-first + step - 1) / step;
-  if (first + (end - 1) * step >= p->in[d]) end = p->in[d] > first ? (p->in[d] - 1 - first) / step + 1 : 0;
-  return (Span){begin, end};
-}
 /* For which results of a row a tap does. */
-static Span results_of(const PoolPlanes *p, int64_t tap) {
+static PoolTaps results_of(const PoolPlanes *p, int64_t tap) {
   int64_t first = tap * p->dilation[2] - p->padding[2], step = p->stride[2], begin = 0, end = p->out[2];
   if (first < 0) begin = (-first + step - 1) / step;
   if (first + (end - 1) * step >= p->in[2]) end = p->in[2] > first ? (p->in[2] - 1 - first) / step + 1 : 0;
-  return (Span){begin, end};
+  return (PoolTaps){begin, end};
 }
 
 static inline __attribute__((always_inline)) void take_line(int64_t n, const float *x, int64_t step, int64_t place,
@@ -47,19 +36,20 @@ static inline __attribute__((always_inline)) void take_line(int64_t n, const flo
 }
 
 /* A row of results, tap by tap. */
-static void search_long_row(const PoolPlanes *p, const float *plane, int64_t o0, int64_t o1, float *out,
+static void search_long_row(const PoolPlanes *p, const float *plane, int64_t o0, int64_t o1, int64_t *done, float *out,
                             int64_t *indices) {
-  Span a = taps_of(p, 0, o0), b = taps_of(p, 1, o1);
+  PoolTaps a = pool_taps(p, 0, o0), b = pool_taps(p, 1, o1);
   int64_t z = o0 * p->stride[0] - p->padding[0], y = o1 * p->stride[1] - p->padding[1];
   int64_t line = ((z + a.begin * p->dilation[0]) * p->in[1] + y + b.begin * p->dilation[1]) * p->in[2];
   for (int64_t o2 = 0; o2 < p->out[2]; o2++) {
     out[o2] = -INFINITY;
-    indices[o2] = line + o2 * p->stride[2] - p->padding[2] + taps_of(p, 2, o2).begin * p->dilation[2];
+    indices[o2] = line + o2 * p->stride[2] - p->padding[2] + pool_taps(p, 2, o2).begin * p->dilation[2];
   }
   for (int64_t k0 = a.begin; k0 < a.end; k0++)
     for (int64_t k1 = b.begin; k1 < b.end; k1++)
       for (int64_t k2 = 0; k2 < p->kernel[2]; k2++) {
-        Span r = results_of(p, k2);
+        PoolTaps r = results_of(p, k2);
+        if (work_is_over_after(done, p->out[2] / 4 + 8)) return;
         int64_t place = ((z + k0 * p->dilation[0]) * p->in[1] + y + k1 * p->dilation[1]) * p->in[2] +
                         r.begin * p->stride[2] - p->padding[2] + k2 * p->dilation[2];
         if (r.begin >= r.end) continue;
@@ -74,12 +64,12 @@ static void search_long_row(const PoolPlanes *p, const float *plane, int64_t o0,
 
 /* The next window's search does not wait for this one's, nor do branches depend on what is found, but for whether
  * anything is in a long line of a window. */
-static void search_short_row(const PoolPlanes *p, const float *plane, int64_t o0, int64_t o1, float *out,
+static void search_short_row(const PoolPlanes *p, const float *plane, int64_t o0, int64_t o1, int64_t *done, float *out,
                              int64_t *indices) {
-  Span a = taps_of(p, 0, o0), b = taps_of(p, 1, o1);
+  PoolTaps a = pool_taps(p, 0, o0), b = pool_taps(p, 1, o1);
   int64_t z = o0 * p->stride[0] - p->padding[0], y = o1 * p->stride[1] - p->padding[1];
   for (int64_t o2 = 0; o2 < p->out[2]; o2++) {
-    Span c = taps_of(p, 2, o2);
+    PoolTaps c = pool_taps(p, 2, o2);
     int64_t x = o2 * p->stride[2] - p->padding[2], step = p->dilation[2];
     int64_t at =
         ((z + a.begin * p->dilation[0]) * p->in[1] + y + b.begin * p->dilation[1]) * p->in[2] + x + c.begin * step;
@@ -88,6 +78,7 @@ static void search_short_row(const PoolPlanes *p, const float *plane, int64_t o0
       for (int64_t k1 = b.begin; k1 < b.end; k1++) {
         int64_t line = ((z + k0 * p->dilation[0]) * p->in[1] + y + k1 * p->dilation[1]) * p->in[2] + x;
         bool any = c.end - c.begin < LONG_LINE;
+        if (work_is_over_after(done, c.end - c.begin + 4)) return;
         for (int64_t k2 = c.begin; k2 < c.end && c.end - c.begin >= LONG_LINE; k2++)
           any |= !(plane[line + k2 * step] <= best);
         for (int64_t k2 = c.begin; k2 < c.end && any; k2++) {
@@ -106,13 +97,13 @@ static void search_short_row(const PoolPlanes *p, const float *plane, int64_t o0
 static void search_planes(void *argument, int64_t begin, int64_t end) {
   const Search *s = argument;
   const PoolPlanes *p = s->p;
-  int64_t in = p->in[0] * p->in[1] * p->in[2];
+  int64_t in = p->in[0] * p->in[1] * p->in[2], done = 0;
   for (int64_t plane = begin; plane < end; plane++)
     for (int64_t o0 = 0; o0 < p->out[0]; o0++)
       for (int64_t o1 = 0; o1 < p->out[1]; o1++) {
         int64_t at = ((plane * p->out[0] + o0) * p->out[1] + o1) * p->out[2];
         if (exec_is_over(s->exec)) return;
-        (p->out[2] >= LONG_ROW ? search_long_row : search_short_row)(p, s->in + plane * in, o0, o1, s->out + at,
+        (p->out[2] >= LONG_ROW ? search_long_row : search_short_row)(p, s->in + plane * in, o0, o1, &done, s->out + at,
                                                                      s->indices + at);
       }
 }

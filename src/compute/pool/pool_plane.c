@@ -6,6 +6,7 @@
 
 #include "base/parallel.h"
 #include "base/processor.h"
+#include "base/work_limit.h"
 #include "compute/conv/flat_planes.h"
 #include "compute/pool/pool_maximum.h"
 
@@ -49,15 +50,16 @@ static void add_line(const Pooling *c, Lines *l, const float *line, int64_t n, f
 }
 
 /* The rows of the window of output row (o0, o1), joined, between the paddings of `line`. */
-static void join_rows(const Pooling *c, const float *plane, int64_t o0, int64_t o1, float *line) {
+static void join_rows(const Pooling *c, const float *plane, int64_t o0, int64_t o1, int64_t *done, float *line) {
   const PoolPlanes *p = c->p;
+  PoolTaps slices = pool_taps(p, 0, o0), rows = pool_taps(p, 1, o1);
   Lines l = {.count = 0};
   float *to = line + p->padding[2];
-  for (int64_t k0 = 0; k0 < p->kernel[0]; k0++)
-    for (int64_t k1 = 0; k1 < p->kernel[1]; k1++) {
+  for (int64_t k0 = slices.begin; k0 < slices.end; k0++)
+    for (int64_t k1 = rows.begin; k1 < rows.end; k1++) {
       int64_t x0 = o0 * p->stride[0] - p->padding[0] + k0 * p->dilation[0],
               x1 = o1 * p->stride[1] - p->padding[1] + k1 * p->dilation[1];
-      if (x0 < 0 || x0 >= p->in[0] || x1 < 0 || x1 >= p->in[1]) continue;
+      if (work_is_over_after(done, p->in[2] / 8 + 8)) return;
       add_line(c, &l, plane + (x0 * p->in[1] + x1) * p->in[2], p->in[2], to);
     }
   if (l.count)
@@ -66,8 +68,7 @@ static void join_rows(const Pooling *c, const float *plane, int64_t o0, int64_t 
     for (int64_t i = 0; i < p->in[2]; i++) to[i] = p->averages ? 0 : -INFINITY;
 }
 
-static void join_columns(const Pooling *c, const float *line, float *phases, float *out) {
-  enum { LONG = 1024 }; /* looking at the time takes as long as some vectors */
+static void join_columns(const Pooling *c, const float *line, int64_t *done, float *phases, float *out) {
   const PoolPlanes *p = c->p;
   Lines l = {.count = 0};
   int64_t stride = p->stride[2];
@@ -77,7 +78,7 @@ static void join_columns(const Pooling *c, const float *line, float *phases, flo
           &(FlatRows){.rows = 1, .count = c->phase, .stride = stride, .from = line + f, .to = phases + f * c->phase});
   for (int64_t k = 0; k < p->kernel[2]; k++) {
     int64_t at = k * p->dilation[2];
-    if (p->out[2] > LONG && exec_is_over(c->exec)) return;
+    if (work_is_over_after(done, p->out[2] / 8 + 8)) return;
     add_line(c, &l, stride > 1 ? phases + at % stride * c->phase + at / stride : line + at, p->out[2], out);
   }
   join(c, &l, p->out[2], out);
@@ -86,11 +87,12 @@ static void join_columns(const Pooling *c, const float *line, float *phases, flo
 static void pool_plane(const Pooling *c, const float *plane, float *line, float *out) {
   const PoolPlanes *p = c->p;
   float *phases = line + c->line;
+  int64_t done = 0;
   for (int64_t o0 = 0; o0 < p->out[0]; o0++)
     for (int64_t o1 = 0; o1 < p->out[1]; o1++, out += p->out[2]) {
       if (exec_is_over(c->exec)) return;
-      join_rows(c, plane, o0, o1, line);
-      join_columns(c, line, phases, out);
+      join_rows(c, plane, o0, o1, &done, line);
+      join_columns(c, line, &done, phases, out);
       if (!p->averages) continue;
       float rows = p->divisor ? 1 : (float)(covered(p, 0, o0) * covered(p, 1, o1));
       for (int64_t i = 0; i < p->out[2]; i++) out[i] /= rows * c->divisors[i];

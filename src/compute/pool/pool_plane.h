@@ -12,5 +12,16 @@ typedef struct PoolPlanes {
   int64_t divisor;        /* the same; 0: what the window covers */
 } PoolPlanes;
 
+/* Which taps of the window of result o lie in the input. */
+typedef struct PoolTaps {
+  int64_t begin, end;
+} PoolTaps;
+static inline PoolTaps pool_taps(const PoolPlanes *p, int d, int64_t o) {
+  int64_t first = o * p->stride[d] - p->padding[d], step = p->dilation[d], begin = 0, end = p->kernel[d];
+  if (first < 0) begin = (-first + step - 1) / step;
+  if (first + (end - 1) * step >= p->in[d]) end = p->in[d] > first ? (p->in[d] - 1 - first) / step + 1 : 0;
+  return (PoolTaps){begin, end};
+}
+
 /* All planes, row-major and dense. */
 Status pool_planes_run(const Exec *exec, const PoolPlanes *p, const float *in, float *out) MUST_CHECK;

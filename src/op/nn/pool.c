@@ -329,7 +329,7 @@ static Span window_span(const Pool *p, int d, int64_t o) {
   const PoolWindow *w = &p->w;
   if (p->adaptive) return (Span){adaptive_begin(o, w->out[d], w->in[d]), adaptive_end(o, w->out[d], w->in[d]), 1};
   int64_t begin = o * w->stride[d] - w->padding[d], end = begin + (w->kernel[d] - 1) * w->dilation[d] + 1;
-  while (begin < 0) begin += w->dilation[d];
+  if (begin < 0) begin += (-begin + w->dilation[d] - 1) / w->dilation[d] * w->dilation[d];
   return (Span){begin, end < w->in[d] ? end : w->in[d], w->dilation[d]};
 }
 
