@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "base/work_limit.h"
 #include "call/results.h"
 #include "op/quantized/packed.h"
 
@@ -188,33 +189,40 @@ static float to_half(float x) {
 }
 
 /* The error of numbers rounded to a grid of 2^bits points between least and most. */
-static float grid_error(const float *x, int64_t n, float least, float most, int bits) {
+static float grid_error(const float *x, int64_t n, float least, float most, int bits, int64_t *done) {
+  enum { PART = 4096 };
   assert(bits >= 1 && bits <= 8);
   least = to_half(least);
   float range = most - least, top = (float)((1 << bits) - 1);
   float scale = range == 0 ? 1.0f : to_half(range / top), inverse = scale == 0 ? 1.0f : 1.0f / scale, norm = 0;
-  for (int64_t i = 0; i < n; i++) {
-    float q = nearbyintf((x[i] - least) * inverse);
-    q = q < 0 ? 0 : q > top ? top : q;
-    float error = x[i] - (q * scale + least);
-    norm += error * error;
+  for (int64_t first = 0; first < n; first += PART) {
+    int64_t end = n - first < PART ? n : first + PART;
+    if (work_is_over_after(done, 4 * (end - first) + 32)) break;
+    for (int64_t i = first; i < end; i++) {
+      float q = nearbyintf((x[i] - least) * inverse);
+      q = q < 0 ? 0 : q > top ? top : q;
+      float error = x[i] - (q * scale + least);
+      norm += error * error;
+    }
   }
   return sqrtf(norm);
 }
 
 /* Greedy search for a narrower range with less error: H. Guan et al., "Post-Training 4-bit Quantization on Embedding
  * Tables" (2019). */
-static void optimize_range(const float *x, int64_t n, int64_t bins, float ratio, int bits, float *least, float *most) {
+static void optimize_range(const float *x, int64_t n, int64_t bins, float ratio, int bits, int64_t *done, float *least,
+                           float *most) {
   float low = *least, high = *most, step = (high - low) / (float)bins;
-  float kept = (float)((int64_t)((float)bins * (1.0f - ratio))) * step;
-  float current = grid_error(x, n, low, high, bits), best = current;
-  while (step > 0 && low + kept < high) {
-    float left = grid_error(x, n, low + step, high, bits), right = grid_error(x, n, low, high - step, bits);
+  float kept = truncf((float)bins * (1.0f - ratio)) * step;
+  float current = grid_error(x, n, low, high, bits, done), best = current;
+  while (step > 0 && low + kept < high && !work_is_over_after(done, 1)) {
+    float left = grid_error(x, n, low + step, high, bits, done), right = grid_error(x, n, low, high - step, bits, done);
     if (current < left && current < right && current < best) {
       best = current;
       *least = low;
       *most = high;
     }
+    float before = left < right ? low : high;
     if (left < right) {
       low += step;
       current = left;
@@ -222,6 +230,7 @@ static void optimize_range(const float *x, int64_t n, int64_t bins, float ratio,
       high -= step;
       current = right;
     }
+    if (before == (left < right ? low : high)) break; /* rounding undid the step, and would each time */
   }
 }
 
@@ -276,12 +285,12 @@ static Status kernel_pack_rows(Call *c) {
   sizes[numbers->ndim - 1] = width;
   Status status = how.optimized && how.bins < 1 ? status_new(ERROR_RUNTIME, "nbins must be positive") : OK;
   if (!status) status = tensor_empty(DTYPE_UINT8, numbers->ndim, sizes, &out);
-  for (int64_t r = 0; !status && r < rows; r++) {
+  for (int64_t r = 0, done = 0; !status && r < rows && !work_is_over_after(&done, n); r++) {
     const float *x = (const float *)tensor_data(numbers) + r * n;
     uint8_t *to = (uint8_t *)tensor_data(out) + r * width;
     float least, most;
     range_of(x, n, &least, &most);
-    if (how.optimized) optimize_range(x, n, how.bins, how.ratio, bits, &least, &most);
+    if (how.optimized) optimize_range(x, n, how.bins, how.ratio, bits, &done, &least, &most);
     if (bits == 8)
       pack_bytes(x, n, to);
     else
@@ -331,7 +340,9 @@ static Status kernel_choose_qparams_optimized(Call *c) { /* (input, numel, n_bin
   TRY(float_rows(call_tensor(c, 0), &numbers));
   float least, most;
   range_of(tensor_data(numbers), count, &least, &most);
-  optimize_range(tensor_data(numbers), count, call_int(c, 2), (float)call_double(c, 3), (int)bits, &least, &most);
+  int64_t done = 0;
+  optimize_range(tensor_data(numbers), count, call_int(c, 2), (float)call_double(c, 3), (int)bits, &done, &least,
+                 &most);
   tensor_release(numbers);
   float both[2] = {most, least};
   for (uint32_t i = 0; i < 2; i++) {

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "base/parallel.h"
+#include "base/work_limit.h"
 #include "op/quantized/quantized.h"
 
 typedef struct Pool {
@@ -26,6 +27,15 @@ typedef struct Pool {
 typedef struct Box {
   int64_t begin[3], end[3], step[3], counted; /* counted: with padding */
 } Box;
+
+/* A walk through a box by parts of its lines: boxes are as large as the program says, so each part counts as work. */
+typedef struct Walk {
+  const Pool *pool;
+  Box box;
+  int64_t z, y, x, first, last, line; /* the part: [first, last) of the line, whose pixel 0 is number `line` */
+  int64_t done;
+} Walk;
+enum { PART = 1024 /* pixels */ };
 
 static Box box_of(const Pool *p, const int64_t *at) {
   Box b = {.counted = 1};
@@ -47,25 +57,46 @@ static Box box_of(const Pool *p, const int64_t *at) {
   return b;
 }
 
-#define BOX_EACH(p, b, pixel)                                           \
-  for (int64_t z = (b)->begin[0]; z < (b)->end[0]; z += (b)->step[0])   \
-    for (int64_t y = (b)->begin[1]; y < (b)->end[1]; y += (b)->step[1]) \
-      for (int64_t x = (b)->begin[2], pixel;                            \
-           x < (b)->end[2] && (pixel = (z * (p)->w.in[1] + y) * (p)->w.in[2] + x, true); x += (b)->step[2])
+static void walk_begin(Walk *walk, const int64_t *at) {
+  const Box *b = &walk->box;
+  walk->box = box_of(walk->pool, at);
+  walk->z = b->begin[0];
+  walk->y = b->begin[1];
+  walk->x = b->begin[2];
+  if (walk->z >= b->end[0] || walk->y >= b->end[1]) walk->x = b->end[2]; /* nothing */
+}
+/* false: at the end, or work is over. */
+static inline bool walk_next(Walk *walk) {
+  const Box *b = &walk->box;
+  const Pool *p = walk->pool;
+  if (walk->x >= b->end[2]) return false;
+  walk->first = walk->x;
+  walk->last = b->end[2] - walk->x > PART * b->step[2] ? walk->x + PART * b->step[2] : b->end[2];
+  walk->line = (walk->z * p->w.in[1] + walk->y) * p->w.in[2];
+  walk->x = walk->last;
+  if (walk->last == b->end[2] &&
+      ((walk->y += b->step[1]) < b->end[1] || (walk->y = b->begin[1], (walk->z += b->step[0]) < b->end[0])))
+    walk->x = b->begin[2];
+  return !work_is_over_after(&walk->done, (walk->last - walk->first) * p->channels);
+}
 
-#define POOL_OF(name, type)                                                                     \
-  static void max_##name(const Pool *p, const Box *b, const type *in, type *restrict out) {     \
-    for (int64_t c = 0; c < p->channels; c++) out[c] = (type)p->least;                          \
-    BOX_EACH(p, b, pixel) {                                                                     \
-      const type *restrict from = in + pixel * p->channels;                                     \
-      for (int64_t c = 0; c < p->channels; c++) out[c] = from[c] > out[c] ? from[c] : out[c];   \
-    }                                                                                           \
-  }                                                                                             \
-  static void sum_##name(const Pool *p, const Box *b, const type *in, int64_t *restrict sums) { \
-    BOX_EACH(p, b, pixel) {                                                                     \
-      const type *restrict from = in + pixel * p->channels;                                     \
-      for (int64_t c = 0; c < p->channels; c++) sums[c] += from[c];                             \
-    }                                                                                           \
+#define WALK_EACH(walk, x) \
+  while (walk_next(walk))  \
+    for (int64_t x = (walk)->first; x < (walk)->last; x += (walk)->box.step[2])
+
+#define POOL_OF(name, type)                                                                   \
+  static void max_##name(const Pool *p, Walk *walk, const type *in, type *restrict out) {     \
+    for (int64_t c = 0; c < p->channels; c++) out[c] = (type)p->least;                        \
+    WALK_EACH(walk, x) {                                                                      \
+      const type *restrict from = in + (walk->line + x) * p->channels;                        \
+      for (int64_t c = 0; c < p->channels; c++) out[c] = from[c] > out[c] ? from[c] : out[c]; \
+    }                                                                                         \
+  }                                                                                           \
+  static void sum_##name(const Pool *p, Walk *walk, const type *in, int64_t *restrict sums) { \
+    WALK_EACH(walk, x) {                                                                      \
+      const type *restrict from = in + (walk->line + x) * p->channels;                        \
+      for (int64_t c = 0; c < p->channels; c++) sums[c] += from[c];                           \
+    }                                                                                         \
   }
 POOL_OF(uint8, uint8_t)
 POOL_OF(int8, int8_t)
@@ -96,16 +127,16 @@ static void store_averages(const Pool *p, const Box *b, const int64_t *sums, cha
   }
 }
 
-static void pool_pixel(const Pool *p, const Box *b, const char *image, char *out, int64_t *sums) {
+static void pool_pixel(const Pool *p, Walk *walk, const char *image, char *out, int64_t *sums) {
   const void *in = image;
   if (p->average) memset(sums, 0, (size_t)p->channels * sizeof *sums);
   if (p->dtype == DTYPE_QUINT8)
-    p->average ? sum_uint8(p, b, in, sums) : max_uint8(p, b, in, (uint8_t *)out);
+    p->average ? sum_uint8(p, walk, in, sums) : max_uint8(p, walk, in, (uint8_t *)out);
   else if (p->dtype == DTYPE_QINT8)
-    p->average ? sum_int8(p, b, in, sums) : max_int8(p, b, in, (int8_t *)out);
+    p->average ? sum_int8(p, walk, in, sums) : max_int8(p, walk, in, (int8_t *)out);
   else
-    p->average ? sum_int32(p, b, in, sums) : max_int32(p, b, in, (int32_t *)(void *)out);
-  if (p->average) store_averages(p, b, sums, out);
+    p->average ? sum_int32(p, walk, in, sums) : max_int32(p, walk, in, (int32_t *)(void *)out);
+  if (p->average) store_averages(p, &walk->box, sums, out);
 }
 
 static void pool_pixels(void *argument, int64_t begin, int64_t end) {
@@ -116,10 +147,12 @@ static void pool_pixels(void *argument, int64_t begin, int64_t end) {
     atomic_store(&p->failed, true);
     return;
   }
-  for (int64_t i = begin; i < end; i++) {
+  Walk walk = {.pool = p};
+  for (int64_t i = begin; i < end && !work_is_over_after(&walk.done, p->channels); i++) {
     int64_t at[3] = {i % pixels / (p->w.out[1] * p->w.out[2]), i % pixels / p->w.out[2] % p->w.out[1], i % p->w.out[2]};
-    Box b = box_of(p, at);
-    pool_pixel(p, &b, p->in + i / pixels * in_pixels * p->channels * p->item, p->out + i * p->channels * p->item, sums);
+    walk_begin(&walk, at);
+    const char *image = p->in + i / pixels * in_pixels * p->channels * p->item;
+    pool_pixel(p, &walk, image, p->out + i * p->channels * p->item, sums);
   }
   mem_free(sums);
 }
