@@ -1,6 +1,7 @@
 #!/bin/sh
 # What the hostile build runs beyond the tests: all recorded programs and gradients, each allocation of them refused in
-# turn (of programs with very many, some thousands evenly picked), and random programs. Processes share each of them,
+# turn (of programs with very many, some thousands evenly picked), random programs, and all rows with tensors and numbers
+# that nothing gets through. Processes share each of them,
 # four for a processor, since each waits much of its time for plans that the background makes.
 set -e
 processors=$(nproc)
@@ -13,6 +14,14 @@ export WICK_OPEN_CALLS=200
 logs=$PWD/build/hard/logs
 mkdir -p "$logs"
 cd tests
+for share in $(seq 0 $((shares - 1))); do echo "$share"; done | LOGS=$logs SHARES=$shares xargs -P "$processors" -n 1 sh -c '
+  log=$LOGS/test_rows.$0
+  WICK_ROW_PART=$(($0 + 1))/$SHARES WICK_ROW_EXPANSIONS=all ../build/hard/test_rows > "$log" 2>&1 || {
+    echo "test_rows, share $0 of $SHARES, failed:"
+    tail -n 50 "$log"
+    exit 1
+  }
+  echo "test_rows, share $0 of $SHARES: passed"'
 for share in $(seq 0 $((shares - 1))); do
   echo "test_hard_plans $share 100000"
   echo "test_hard_gradients $share 20"

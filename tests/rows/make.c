@@ -160,8 +160,22 @@ static Tensor *filled(DType dtype, int ndim, const int64_t *sizes, int64_t numbe
   s.number = number;
   return strided_tensor(&s);
 }
+static Tensor *quantized_tensor(const Sample *s);
+/* One element, repeated: a kernel that quantizes would write each. */
+static Tensor *expanded_quantized(const Sample *s) {
+  static OpRef expand = OP_REF("aten::expand", "");
+  Sample one = *s;
+  List *sizes;
+  one.layout = LAYOUT_DENSE;
+  for (int d = 0; d < s->ndim; d++) one.sizes[d] = 1;
+  Tensor *t = quantized_tensor(&one);
+  if (!t) return NULL;
+  check(list_from_ints(s->sizes, (size_t)s->ndim, &sizes));
+  return by_operator(&expand, t, ivalue_list(sizes), ivalue_bool(false), IVALUE_NONE, IVALUE_NONE, 3);
+}
 static Tensor *quantized_tensor(const Sample *s) {
   static OpRef whole = OP_REF("aten::quantize_per_tensor", ""), channels = OP_REF("aten::quantize_per_channel", "");
+  if (s->layout == LAYOUT_EXPANDED) return expanded_quantized(s);
   Tensor *t = strided_tensor(s);
   if (!t) return NULL;
   if (s->state == STATE_QUANTIZED)
