@@ -5,6 +5,7 @@
 #include <assert.h>
 
 #include "serial/archive/bytecode_lift.h"
+#include "serial/python/python_print.h"
 
 enum { OLDEST_BYTECODE = 4, NEWEST_BYTECODE = 9, MAX_WIDENINGS = 16 };
 
@@ -29,6 +30,8 @@ static Status add_function(Bytecode *bytecode, IValue entry) {
   Str qualified = ivalue_str(entry.tuple->values[0]);
   ptrdiff_t dot = str_rfind_char(qualified, '.');
   if (dot <= 0) return malformed("a function of the bytecode is no method");
+  if (!python_is_name(str_slice(qualified, (size_t)dot + 1, qualified.length)))
+    return malformed("a method of the bytecode has a name that is no identifier");
   BytecodeFunction function = {.class_name = str_slice(qualified, 0, (size_t)dot),
                                .name = str_slice(qualified, (size_t)dot + 1, qualified.length),
                                .code = entry.tuple->values[1],
@@ -105,10 +108,21 @@ static void make_class(Compilation *c, void *argument) {
   unit_add_type(request->unit, &request->made->type);
 }
 
+/* `__torch__.a.B`: no program can name others, and what is saved is a program. */
+static bool is_class_name(Str name) {
+  for (;;) {
+    ptrdiff_t dot = str_find_char(name, '.');
+    if (!python_is_name(dot < 0 ? name : str_slice(name, 0, (size_t)dot))) return false;
+    if (dot < 0) return true;
+    name = str_slice(name, (size_t)dot + 1, name.length);
+  }
+}
+
 Status bytecode_resolve_class(Bytecode *bytecode, Str name, const Type **out) {
   ClassRequest request = {bytecode->import->importer.unit, name, NULL};
   *out = unit_find_type(request.unit, name);
   if (*out) return OK;
+  if (!is_class_name(name)) return malformed("a class of the pickle has a name that is no identifier");
   TRY(importer_compile(&bytecode->import->importer, make_class, &request));
   *out = &request.made->type;
   return OK;
