@@ -4,7 +4,7 @@ BUILD = cmake --preset $(1) > build/$(1).log || (cat build/$(1).log; exit 1); cm
 PREFIX = /usr/local
 DESTDIR =
 
-.PHONY: all python python-full setup setup-tests demo bench test asan tsan plain aarch64 musl fuzz hard size lint tidy format install uninstall deb tarball docs view-test reproducible first-minutes clean
+.PHONY: all python python-full setup setup-tests demo bench test asan tsan valgrind plain aarch64 musl fuzz hard size lint tidy format install uninstall deb tarball docs view-test reproducible first-minutes clean
 
 all: setup
 	@mkdir -p build; $(call BUILD,release,--target product)
@@ -79,6 +79,12 @@ musl: setup-tests
 	@sh scripts/cross_root.sh musl musl-gcc
 	@mkdir -p build; $(call BUILD,musl)
 	@sh scripts/test.sh musl -R '$(CROSS_TESTS)'
+
+# Files of every kind under valgrind: reads of what was never written.
+valgrind: setup-tests
+	@sh scripts/setup.sh valgrind
+	@mkdir -p build; $(call BUILD,release)
+	@sh scripts/valgrind.sh build/release
 
 # libFuzzer's targets, FUZZ_SECONDS each.
 fuzz: setup-tests
