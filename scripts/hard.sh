@@ -28,6 +28,7 @@ for share in $(seq 0 $((shares - 1))); do
   echo "test_hard $share 4000"
   echo "test_random_programs $share 0"
   echo "test_open_inputs $share 0"
+  echo "test_random_networks $share 0"
 done | LOGS=$logs xargs -P "$shares" -n 3 sh -c '
   log=$LOGS/$0.$1
   WICK_HARD_SHARE=$1 WICK_HARD_STEPS=$2 WICK_OPEN_SEED=$((1 + $1)) WICK_RANDOM_SEED=$((1 + $1 * WICK_RANDOM_PROGRAMS)) "../build/hard/$0" > "$log" 2>&1 || {

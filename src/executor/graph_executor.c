@@ -169,12 +169,38 @@ static Plan *plan_of_call(GraphExecutor *e, Exec *exec, const IValue *arguments,
   return plan;
 }
 
-static Status run_in_plan(Variant *v, Plan *plan, Snapshot *state, Exec *exec, const IValue *arguments, uint32_t count,
-                          IValue *outputs, uint32_t output_count) {
-  InterpRun run = variant_begin_run(v, plan, state);
-  Status status = interp_run_plan(exec, plan->code, arguments, count, outputs, output_count, &run);
-  variant_end_run(v, plan, &run, exec, !status);
+/* What the program did, or what it was given; not what stopped it. */
+static bool is_its_own(ErrorCode code) {
+  switch (code) {
+    case ERROR_OUT_OF_MEMORY:
+    case ERROR_CANCELLED:
+    case ERROR_DEADLINE:
+    case ERROR_BUDGET:
+    case ERROR_INTERNAL:
+      return false;
+    default:
+      return true;
+  }
+}
+
+/* A plan computes in another order, so another error may come first. If nothing can be noticed of the run yet, the
+ * program as written says which. */
+static Status fail_as_written(GraphExecutor *e, Exec *exec, Status in_plan, const IValue *arguments, uint32_t count,
+                              IValue *outputs, uint32_t output_count) {
+  Status status = run_as_written(e, exec, arguments, count, outputs, output_count);
+  if (!status) reason_add(REASON_PLAN_FAILED_ALONE, e->graph->block->ret->range);
+  status_free(in_plan);
   return status;
+}
+
+static Status run_in_plan(GraphExecutor *e, Variant *v, Plan *plan, Snapshot *state, Exec *exec,
+                          const IValue *arguments, uint32_t count, IValue *outputs, uint32_t output_count) {
+  InterpRun run = variant_begin_run(v, plan, state);
+  bool grad_enabled = exec->grad_enabled;
+  Status status = interp_run_plan(exec, plan->code, arguments, count, outputs, output_count, &run);
+  bool asks_again = status && run.left_no_trace && is_its_own(status->code) && exec->grad_enabled == grad_enabled;
+  variant_end_run(v, plan, &run, exec, !status);
+  return asks_again ? fail_as_written(e, exec, status, arguments, count, outputs, output_count) : status;
 }
 
 /* A call does not wait beyond its deadline. */
@@ -191,7 +217,7 @@ static Status run_and_wait(GraphExecutor *e, Exec *exec, const IValue *arguments
   Snapshot *state;
   Plan *plan = plan_of_call(e, exec, arguments, count, within_deadline(exec, FIRST_WAIT_NS), &v, &state);
   uint64_t begin = clock_now_ns();
-  Status status = plan ? run_in_plan(v, plan, state, exec, arguments, count, outputs, output_count)
+  Status status = plan ? run_in_plan(e, v, plan, state, exec, arguments, count, outputs, output_count)
                        : run_as_written(e, exec, arguments, count, outputs, output_count);
   uint64_t took = clock_now_ns() - begin, wait_ns = within_deadline(exec, took > FIRST_WAIT_NS ? took : FIRST_WAIT_NS);
   if (v) {
@@ -222,7 +248,7 @@ Status graph_executor_run(GraphExecutor *e, Exec *exec, const IValue *arguments,
   Variant *v;
   Snapshot *state;
   Plan *plan = plan_of_call(e, exec, arguments, count, 0, &v, &state);
-  return plan ? run_in_plan(v, plan, state, exec, arguments, count, outputs, output_count)
+  return plan ? run_in_plan(e, v, plan, state, exec, arguments, count, outputs, output_count)
               : run_as_written(e, exec, arguments, count, outputs, output_count);
 }
 

@@ -7,6 +7,7 @@
 
 #include "executor/compile_times.h"
 #include "executor/phases.h"
+#include "ir/alias_db.h"
 #include "ir/graph_log.h"
 #include "pass/motion/attribute_reads.h"
 #include "pass/pass.h"
@@ -129,11 +130,13 @@ typedef struct StateSearch {
   const Graph *graph;
   Arena scratch;
   AttributeReads reads;
+  const Node *first_effect;
 } StateSearch;
 
 static void find_state(void *argument) {
   StateSearch *s = argument;
   attribute_reads_find(&s->reads, s->graph, &s->scratch);
+  s->first_effect = alias_first_effect(alias_db_new((Graph *)s->graph, &s->scratch));
 }
 
 /* What nobody in the graph writes is its state. */
@@ -141,7 +144,7 @@ static Status compile_code(Plan *plan, Str name) {
   StateSearch s = {.graph = plan->graph};
   arena_init(&s.scratch, NULL);
   Status status = arena_protect(&s.scratch, find_state, &s);
-  StateValues state = {s.reads.inputs, s.reads.count};
+  StateValues state = {s.reads.inputs, s.reads.count, true, s.first_effect};
   if (!status) status = code_compile_plan(plan->graph, name, plan->baseline, &state, &plan->code);
   arena_dispose(&s.scratch);
   return status;

@@ -209,6 +209,7 @@ struct Code {
   uint32_t enter_depth;     /* no more objects than this are entered (`with`) at once */
   const CodeEntry *entries; /* of baseline Code: by the markers' index */
   uint32_t entry_count;
+  uint32_t effects_from;       /* of a plan's Code: no instruction before does anything that can be noticed outside */
   const struct Code *baseline; /* of a plan's Code with guards: borrowed */
   uint32_t profile_count;      /* slots that a ProfileRun of this Code needs */
 };

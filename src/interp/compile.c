@@ -199,8 +199,10 @@ static void compile_node(Compiler *c, const Node *node) {
 }
 
 void compile_block(Compiler *c, const Block *block) {
-  BLOCK_EACH(node, block)
-  if (!waits_for_loop(c, node)) compile_node(c, node);
+  BLOCK_EACH(node, block) {
+    if (c->state && node == c->state->first_effect) c->code->effects_from = here(c);
+    if (!waits_for_loop(c, node)) compile_node(c, node);
+  }
 }
 
 /* ---- constants ---- */
@@ -289,6 +291,7 @@ static void compile_graph(Compiler *c) {
   for (uint32_t i = 0; i < code->parameter_count; i++) c->register_of[graph_input(graph, i)->unique] = i;
   drop_list(c, ptrmap_get(&c->life.block_starts, graph->block));
   compile_block(c, graph->block);
+  if (c->state && c->state->knows_effects && !c->state->first_effect) code->effects_from = here(c) + 1;
   c->node = graph->block->ret;
   uint32_t begin = (uint32_t)c->operands.length;
   for (uint32_t i = 0; i < code->output_count; i++) {

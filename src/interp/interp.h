@@ -41,6 +41,8 @@ Status code_compile_baseline(const Graph *graph, Str name, Code **out) MUST_CHEC
 typedef struct StateValues {
   Value *const *inputs;
   uint32_t count;
+  bool knows_effects;       /* and then: */
+  const Node *first_effect; /* alias_first_effect of the graph */
 } StateValues;
 /* `baseline` must live as long as *out; NULL when the graph has no guards. */
 Status code_compile_plan(const Graph *graph, Str name, const Code *baseline, const StateValues *state,
@@ -51,6 +53,7 @@ typedef struct InterpRun {
   uint32_t force_guard;       /* in, for tests: fails even if it holds; an index plus one, UINT32_MAX: any */
   uint32_t force_after;       /* in: it holds so many times first */
   uint32_t failed_guard;      /* out: index of the guard that failed, plus one; 0: none did */
+  bool left_no_trace;         /* out, of a run that failed: before anything that can be noticed outside */
 } InterpRun;
 Status interp_run_plan(Exec *exec, const Code *code, const IValue *inputs, uint32_t input_count, IValue *outputs,
                        uint32_t output_count, InterpRun *run) MUST_CHECK;

@@ -840,6 +840,7 @@ do_UNSUPPORTED:
 
 failed:
   frame->pc = pc;
+  if (task->run) transfer_note_failure(task);
   mem_budget_enter(NULL); /* what is said of the error comes on top */
   status = exec_memory_error(exec, status);
   if (status->code != ERROR_OUT_OF_MEMORY) status = trace_add(task, status);

@@ -117,6 +117,8 @@ Status transfer_to_baseline(Task *task, const Site *site, IValue value) MUST_CHE
  * of this one's Snapshot, or do so now. */
 bool transfer_state_holds(const Task *task, const Instruction *run);
 bool transfer_guard_is_forced(InterpRun *run, uint32_t entry); /* only where run->force_guard is set */
+/* Of a run in a plan that is failing: whether anybody could notice that it ran (InterpRun.left_no_trace). */
+void transfer_note_failure(const Task *task);
 /* Ends every `with` and releases every frame; the first error stays. */
 void transfer_unwind(Task *task);
 

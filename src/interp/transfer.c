@@ -148,6 +148,12 @@ Status transfer_to_baseline(Task *task, const Site *site, IValue value) {
   return OK;
 }
 
+void transfer_note_failure(const Task *task) {
+  const Frame *outermost = task->top;
+  while (outermost->caller) outermost = outermost->caller;
+  task->run->left_no_trace = (uint32_t)(outermost->pc - outermost->code->instructions) < outermost->code->effects_from;
+}
+
 void transfer_unwind(Task *task) {
   bool attended = task->exec->attended;
   task->exec->attended = false; /* `__exit__` runs behind a deadline too, as far as loops go */

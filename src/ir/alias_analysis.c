@@ -270,8 +270,9 @@ static void analyze_loop(AliasDb *db, const Node *node) {
   }
 }
 
+/* What the graph gives beyond the node's results, a differentiable one keeps for its gradient. */
 static void analyze_subgraph(AliasDb *db, const Node *node, const Graph *graph) {
-  if (graph_input_count(graph) != node->input_count || graph_output_count(graph) != node->output_count) {
+  if (graph_input_count(graph) != node->input_count || graph_output_count(graph) < node->output_count) {
     analyze_unknown(db, node);
     return;
   }
@@ -316,6 +317,7 @@ static void analyze_by_schema(AliasDb *db, const Node *node) {
 void alias_analyze_node(AliasDb *db, const Node *node) {
   const NodeKind *kind = node_kind(node->kind);
   db->sets_mode |= (kind->flags & KIND_SETS_MODE) != 0;
+  db->may_be_seen |= kind->effect != EFFECT_LEAVES && (node_acts(node) || node_writes(node));
   switch ((NodeAliasing)kind->aliasing) {
     case ALIASES_BY_SCHEMA:
       analyze_by_schema(db, node);

@@ -52,11 +52,16 @@ bool alias_node_writes_marked(const AliasMarks *marks, const Node *node);
 
 /* ---- moves, within a block ---- */
 /* The order of writes to one memory stays, no read moves across a write to what it reads, effects stay in order, and
- * nothing but what has no effect moves across a prim::BailOut. What lies between and depends on `node` moves along. */
+ * nothing but what has no effect moves across a prim::BailOut. What may fail and what can be noticed outside, though
+ * the call fails, stay in order. What lies between and depends on `node` moves along. */
 bool alias_could_move_before(AliasDb *db, Node *node, Node *point);
 bool alias_could_move_after(AliasDb *db, Node *node, Node *point); /* no pass asks: for tests of the order */
 bool alias_move_before(AliasDb *db, Node *node, Node *point);      /* false: not possible, nothing changed */
 bool alias_move_after(AliasDb *db, Node *node, Node *point);       /* likewise for tests */
+
+/* The first node of the graph's own block with an effect that can be noticed outside, random numbers that it draws
+ * included. NULL: none. */
+const Node *alias_first_effect(AliasDb *db);
 
 /* ---- changes ---- */
 /* `to` points where `from` did; for a value that a pass puts in its place. */

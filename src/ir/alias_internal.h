@@ -21,8 +21,10 @@ typedef struct Effects {
   bool is_ordered; /* prints, raises: keeps its order among such, and with writes that are visible outside */
   bool is_barrier; /* prim::BailOut */
   bool is_drawing; /* random numbers */
-  bool sets_mode;  /* turns grad mode on or off */
-  bool records;    /* gives tensors, which grad mode tells whether to record */
+  bool is_seen; /* draws, is ordered and does not leave, or writes what is visible: can be noticed if the call fails */
+  bool may_raise; /* asked only where something is_seen */
+  bool sets_mode; /* turns grad mode on or off */
+  bool records;   /* gives tensors, which grad mode tells whether to record */
 } Effects;
 
 struct AliasDb {
@@ -30,6 +32,7 @@ struct AliasDb {
   Arena *arena;
   bool is_analyzed; /* all below is made for the first question */
   bool sets_mode;   /* some node may turn grad mode on or off */
+  bool may_be_seen; /* some node may be what Effects.is_seen says */
   MemoryDag dag;
   ElementId *by_unique; /* of the graph's own values: element + 1 */
   size_t unique_capacity;

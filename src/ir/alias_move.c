@@ -54,6 +54,7 @@ static bool effects_collide(const Effects *a, const Effects *b) {
   if (a->is_ordered && b->is_ordered) return true;
   if (a->is_drawing && b->is_drawing) return true;
   if ((a->sets_mode && b->records) || (a->records && b->sets_mode)) return true;
+  if ((a->may_raise && b->is_seen) || (a->is_seen && b->may_raise)) return true;
   bool a_acts = a->is_ordered || a->is_drawing || a->is_barrier || a->writes->count;
   bool b_acts = b->is_ordered || b->is_drawing || b->is_barrier || b->writes->count;
   if ((a->is_barrier && b_acts) || (b->is_barrier && a_acts)) return true;
@@ -94,7 +95,7 @@ static Node *first_dependent(const WorkingSet *set, Node *node, Node *point) {
   const Effects *e = vec_last(&set->effects);
   if (!set->forward) return node->prev;
   if (e->reads->count || e->writes->count || e->is_ordered || e->is_drawing || e->is_barrier || e->sets_mode ||
-      (e->records && set->db->sets_mode))
+      e->may_raise || (e->records && set->db->sets_mode))
     return node->next;
   Node *first = point;
   for (uint32_t o = 0; o < node->output_count; o++) {

@@ -71,6 +71,7 @@
   X(PLAN_NOT_CACHED, "no plan: there are plans for too many kinds of arguments")                                 \
   X(GUARDS_WITHOUT_GAIN, "nothing assumed: guards would cost more than they gain")                               \
   X(PLAN_WITHOUT_GAIN, "no plan: optimizing gained nothing")                                                     \
+  X(PLAN_FAILED_ALONE, "a plan failed where the program as written does not")                                    \
   X(PLAN_FAILED, "no plan: compiling it failed")                                                                 \
   X(ATTRIBUTE_NOT_ASSUMED, "an attribute is not taken for constant: the program writes to it")
 

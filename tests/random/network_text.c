@@ -17,6 +17,7 @@ typedef struct Writer {
   uint64_t state;
   StrBuf body, attributes;
   int attribute_count, value_count;
+  bool is_quiet; /* nothing is written but new memory, and no random number is drawn */
   Image values[MAX_VALUES];
 } Writer;
 
@@ -93,7 +94,9 @@ static const char *const pure_activations[] = {"F.relu(%s)",        "F.gelu(%s)"
                                                "torch.sigmoid(%s)", "F.hardswish(%s)", "torch.tanh(%s)"};
 
 static void put_activated(Writer *w, const char *inner, bool may_write) {
-  const char *pattern = one_in(w, 3) ? "%s" : may_write ? PICK(w, activations) : PICK(w, pure_activations);
+  const char *pattern = one_in(w, 3)                ? "%s"
+                        : may_write && !w->is_quiet ? PICK(w, activations)
+                                                    : PICK(w, pure_activations);
   const char *at = strstr(pattern, "%s");
   strbuf_printf(&w->body, "%.*s%s%s", (int)(at - pattern), pattern, inner, at + 2);
 }
@@ -111,7 +114,7 @@ static void norm_text(Writer *w, const char *inner, int channels, StrBuf *out) {
     strbuf_printf(out, "s.a%d, s.a%d, ", vector(w, channels, true), vector(w, channels, false));
   else
     strbuf_puts(out, "None, None, ");
-  strbuf_printf(out, "%s, 0.1, 1e-5)", PICK(w, modes));
+  strbuf_printf(out, "%s, 0.1, 1e-5)", w->is_quiet ? "False" : PICK(w, modes));
 }
 
 static Image conv_text(Writer *w, const char *of, Image in, StrBuf *out) {
@@ -154,7 +157,7 @@ static void add_convolution(Writer *w, int at) {
   int other = one_in(w, 3) ? twin(w, result, -1) : -1;
   if (other >= 0) {
     strbuf_clear(&more);
-    strbuf_printf(&more, pick(w, 2) ? "(%s + v%d)" : "(%s).add_(v%d)", text.data, other);
+    strbuf_printf(&more, w->is_quiet || pick(w, 2) ? "(%s + v%d)" : "(%s).add_(v%d)", text.data, other);
     StrBuf swap = text;
     text = more, more = swap;
   }
@@ -223,7 +226,7 @@ static void add_norm(Writer *w, int at) {
 
 static void add_instance_norm(Writer *w, int at) {
   Image in = *image_at(w, at);
-  if (in.height * in.width < 2) return;
+  if (w->is_quiet || in.height * in.width < 2) return;
   int mean = vector(w, in.channels, false), var = vector(w, in.channels, true);
   char text[160];
   snprintf(text, sizeof text, "torch.instance_norm(v%d, None, None, s.a%d, s.a%d, %s, 0.1, 1e-5, False)", at, mean, var,
@@ -260,9 +263,7 @@ static const char *const same_sizes[] = {"%s + 0.0",
                                          "%s * %s.mean([2, 3], True)",
                                          "%s - %s.mean(1, True)",
                                          "%s * torch.rsqrt((%s * %s).mean(1, True) + 1e-5)",
-                                         "F.dropout(%s, 0.5, s.training)",
                                          "F.dropout(%s, 0.5, False)",
-                                         "%s + torch.rand_like(%s)",
                                          "F.layer_norm(%s, [%s.size(3)])",
                                          "torch.where(%s > 0, %s, s.k * %s)",
                                          "torch.clamp(%s, -1.0, 1.0)",
@@ -282,10 +283,12 @@ static void put_pattern(Writer *w, const char *pattern, const char *name) {
   }
 }
 
+static const char *const random_ones[] = {"F.dropout(%s, 0.5, s.training)", "%s + torch.rand_like(%s)"};
+
 static void add_same(Writer *w, int at) {
   char name[16];
   begin(w);
-  put_pattern(w, PICK(w, same_sizes), name_of(name, at));
+  put_pattern(w, !w->is_quiet && one_in(w, 12) ? PICK(w, random_ones) : PICK(w, same_sizes), name_of(name, at));
   end(w, w->values[at]);
 }
 
@@ -297,18 +300,18 @@ static void add_pointwise(Writer *w, int at) {
 }
 
 static void add_sum(Writer *w, int at) {
-  static const char *const sums[] = {"v%d + v%d",
+  static const char *const sums[] = {"torch.cat([v%d, v%d], 1)",
+                                     "torch.maximum(v%d, v%d)",
+                                     "v%d + v%d",
                                      "v%d * v%d",
                                      "v%d - v%d",
                                      "v%d.add_(v%d)",
-                                     "v%d.mul_(v%d)",
-                                     "torch.cat([v%d, v%d], 1)",
-                                     "torch.maximum(v%d, v%d)"};
-  int other = twin(w, w->values[at], -1), which = pick(w, 7);
+                                     "v%d.mul_(v%d)"};
+  int other = twin(w, w->values[at], -1), which = pick(w, w->is_quiet ? 5 : 7);
   Image result = w->values[at];
   begin(w);
   strbuf_printf(&w->body, sums[which], at, other);
-  if (which == 5) result.channels *= 2;
+  if (which == 0) result.channels *= 2;
   end(w, result);
 }
 
@@ -360,7 +363,7 @@ static void add_linear(Writer *w, int at) {
   int other = twin(w, out, -1);
   StrBuf sum = {0};
   if (other >= 0 && pick(w, 2))
-    strbuf_printf(&sum, pick(w, 2) ? "(%s + v%d)" : "%s.add_(v%d)", text, other);
+    strbuf_printf(&sum, w->is_quiet || pick(w, 2) ? "(%s + v%d)" : "%s.add_(v%d)", text, other);
   else
     strbuf_puts(&sum, text);
   begin(w);
@@ -374,7 +377,7 @@ static void add_row_operator(Writer *w, int at) {
                                       "%s * 1",
                                       "F.softmax(%s, -1)",
                                       "F.layer_norm(%s, [%s.size(1)])",
-                                      "F.dropout(%s, 0.3, s.training)",
+                                      "F.dropout(%s, 0.3, False)",
                                       "%s - %s.mean(0, True)",
                                       "%s.t().contiguous().t()",
                                       "%s * torch.rsqrt((%s * %s).mean(-1, True) + 1e-5)",
@@ -433,16 +436,16 @@ static void add_written(Writer *w, int at) {
 }
 
 static void add_statement(Writer *w) {
-  int kind = pick(w, 26), at = choose(w, kind < 18);
-  if (kind >= 24) {
+  int kind = pick(w, w->is_quiet ? 22 : 26), at = choose(w, kind < 18);
+  if (kind >= 23) {
     add_effect(w);
-  } else if (kind == 23) {
-    add_attempt(w, pick(w, w->value_count));
   } else if (kind == 22) {
     add_written(w, pick(w, w->value_count));
+  } else if (kind == 21) {
+    add_attempt(w, pick(w, w->value_count));
   } else if (at < 0) {
     add_rows(w, choose(w, true));
-  } else if (kind >= 20) {
+  } else if (kind == 20) {
     add_row_operator(w, at);
   } else if (kind >= 18) {
     add_linear(w, at);
@@ -503,9 +506,10 @@ static void put_args(Writer *w, Image in, StrBuf *out) {
   w->body = saved;
 }
 
-void network_text(uint64_t seed, StrBuf *out) {
+bool network_text(uint64_t seed, StrBuf *out) {
   static const int sides[] = {1, 1, 2, 4, 5, 8};
   Writer w = {.state = seed};
+  w.is_quiet = one_in(&w, 3);
   Image in = {PICK(&w, channel_counts), PICK(&w, sides), PICK(&w, sides)};
   w.values[w.value_count++] = in;
   int count = 3 + pick(&w, 9);
@@ -531,4 +535,5 @@ void network_text(uint64_t seed, StrBuf *out) {
   strbuf_puts(out, "y] + extra\n");
   strbuf_dispose(&w.body);
   strbuf_dispose(&w.attributes);
+  return !w.is_quiet;
 }

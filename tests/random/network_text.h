@@ -5,5 +5,5 @@
 
 #include "base/str.h"
 
-/* The same seed gives the same text. */
-void network_text(uint64_t seed, StrBuf *out);
+/* The same seed gives the same text. Whether calls may do something that can be noticed if they fail. */
+bool network_text(uint64_t seed, StrBuf *out);

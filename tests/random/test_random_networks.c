@@ -21,9 +21,9 @@ static int64_t setting(const char *name, int64_t fallback) {
 static bool check_network(uint64_t seed) {
   StrBuf text = {0};
   char name[64];
-  network_text(seed, &text);
+  bool acts = network_text(seed, &text);
   snprintf(name, sizeof name, "seed %llu", (unsigned long long)seed);
-  bool fine = runs_as_written(name, strbuf_view(&text), 1e-3);
+  bool fine = runs_as_written(name, strbuf_view(&text), 1e-3, !acts);
   strbuf_dispose(&text);
   return fine;
 }

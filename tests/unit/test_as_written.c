@@ -7,7 +7,7 @@
 #define UNCHANGED "def change(s: S, k: int) -> None:\n    pass\n"
 
 static void expect_as_written(const char *name, const char *text) {
-  assert_true(runs_as_written(name, str_from(text), 1e-4));
+  assert_true(runs_as_written(name, str_from(text), 1e-4, true));
 }
 
 /* With one channel, or a width of one, a tensor is row-major and channels-last at once. */
