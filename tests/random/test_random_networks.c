@@ -8,6 +8,8 @@
 
 #ifdef __SANITIZE_THREAD__
 enum { PROGRAMS = 20 }; /* one thread, which the sanitizer makes slow and has nothing to say about */
+#elif defined(__SANITIZE_ADDRESS__)
+enum { PROGRAMS = 100 };
 #else
 enum { PROGRAMS = 500 };
 #endif
@@ -30,7 +32,8 @@ static bool check_network(uint64_t seed) {
 
 static void test_random_networks(void **state) {
   (void)state;
-  int64_t count = setting("WICK_RANDOM_PROGRAMS", PROGRAMS), first = setting("WICK_RANDOM_SEED", 1), wrong = 0;
+  int64_t fallback = getenv("WICK_TEST_EMULATED") ? PROGRAMS / 10 : PROGRAMS;
+  int64_t count = setting("WICK_RANDOM_PROGRAMS", fallback), first = setting("WICK_RANDOM_SEED", 1), wrong = 0;
   for (int64_t i = 0; i < count && wrong < 5; i++) {
     wrong += !check_network((uint64_t)(first + i));
     if (i % 1000 == 999) print_message("%lld networks, %lld wrong\n", (long long)(i + 1), (long long)wrong);
