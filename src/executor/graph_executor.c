@@ -184,13 +184,14 @@ static bool is_its_own(ErrorCode code) {
 }
 
 /* A plan computes in another order, so another error may come first. If nothing can be noticed of the run yet, the
- * program as written says which. */
+ * program as written says which, unless something stops it. */
 static Status fail_as_written(GraphExecutor *e, Exec *exec, Status in_plan, const IValue *arguments, uint32_t count,
                               IValue *outputs, uint32_t output_count) {
   Status status = run_as_written(e, exec, arguments, count, outputs, output_count);
   if (!status) reason_add(REASON_PLAN_FAILED_ALONE, e->graph->block->ret->range);
-  status_free(in_plan);
-  return status;
+  bool answers = !status || is_its_own(status->code);
+  status_free(answers ? in_plan : status);
+  return answers ? status : in_plan;
 }
 
 static Status run_in_plan(GraphExecutor *e, Variant *v, Plan *plan, Snapshot *state, Exec *exec,

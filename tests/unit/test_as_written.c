@@ -155,11 +155,29 @@ static void test_who_requires_grad(void **state) {
       "    return torch.sigmoid(0.25 + u)\n");
 }
 
+/* What came before the error is there, what comes after it is not; and of two errors the first is told. */
+static void test_failing_calls(void **state) {
+  (void)state;
+  expect_as_written("a write between a convolution and its activation",
+                    STATE "        self.w = torch.randn([2, 4, 1, 1])\n        self.count = 0\n" MAKE UNCHANGED
+                          "def args(k: int) -> Tuple[Tensor, Tensor]:\n"
+                          "    return (torch.randn([1, 3 if k % 4 == 3 else 4, 2, 2]), torch.ones([2]))\n"
+                          "def f(s: S, x: Tensor, y: Tensor):\n"
+                          "    a = torch.conv2d(x, s.w)\n    s.count += 1\n    y.add_(1)\n    return torch.relu(a)\n");
+  expect_as_written("two that fail", STATE
+                    "        self.w = torch.randn([2, 4, 1, 1])\n" MAKE UNCHANGED
+                    "def args(k: int) -> Tuple[Tensor, Tensor]:\n"
+                    "    n = 3 if k % 4 == 3 else 4\n    return (torch.randn([1, n, 2, 2]), torch.ones([2, n - 2]))\n"
+                    "def f(s: S, x: Tensor, y: Tensor):\n"
+                    "    a = torch.conv2d(x, s.w)\n    b = torch.mm(y, y)\n    return torch.relu(a), b\n");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_ambiguous_strides), cmocka_unit_test(test_activations_in_place),
       cmocka_unit_test(test_unused_results),    cmocka_unit_test(test_equal_results),
       cmocka_unit_test(test_neutral_numbers),   cmocka_unit_test(test_who_requires_grad),
+      cmocka_unit_test(test_failing_calls),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
