@@ -24,6 +24,7 @@ wick_compile_for("-Wno-maybe-uninitialized" frontend serial module schema report
 # what a program asks for now and then: graphs from outside, their text, registering, loading, building
 file(GLOB seldom CONFIGURE_DEPENDS src/api/ir_*.c src/api/foreign_*.c src/ir/parse.c src/ir/print*.c)
 wick_compile_files_for("-Os" ${seldom} src/api/archive.c src/api/build.c src/api/compile.c src/api/load.c src/api/module.c
+                       src/api/tensor.c src/api/objects.c src/api/dlpack.c src/ivalue/copy.c src/op/tensor/create.c
                        src/api/overloads.c src/api/runtime.c src/api/trace.c src/api/trees.c)
 # rows that call others or ask engines, or whose loops few programs wait for
 file(GLOB asked CONFIGURE_DEPENDS src/op/nn/attention*.c src/op/nn/linear*.c src/op/tensor/pointwise*.c)

@@ -70,7 +70,8 @@ WICK_API wick_status wick_module_define(wick_runtime *runtime, wick_module *modu
  *   TK_DEF            ident, TK_DECL, list of statements, [list of decorators]
  *   TK_DECL           list of TK_PARAM, option of the return type
  *   TK_PARAM          ident, option of type, option of default, TK_FALSE (TK_TRUE: keyword only)
- *   TK_CLASS_DEF      ident, list of bases, list of statements, list of decorators
+ *   TK_CLASS_DEF      ident, list of bases, list of statements, list of decorators. Methods decorated _on_demand are
+ *                     compiled where others call them, and not there where none does
  *   TK_ASSIGN         list of targets, option of value, option of type
  *   TK_AUG_ASSIGN     target, an empty tree of the operator, value
  *   TK_IF             condition, list, list

@@ -104,6 +104,17 @@ typedef struct wick_tensor_info {
 } wick_tensor_info;
 /* Of any tensor, without a look at its elements: cheap, and no operator minds that it was asked. */
 WICK_API wick_status wick_tensor_info_of(const wick_value *tensor, wick_tensor_info *out, wick_error **error);
+/* What floats become that are given no dtype, for the whole process: WICK_FLOAT32 unless it is set. A floating dtype;
+ * plans that were made are given back. */
+WICK_API uint32_t wick_default_dtype(void);
+WICK_API wick_status wick_set_default_dtype(uint32_t dtype, wick_error **error);
+/* One address that an embedder hangs on a tensor, to find what stands for it when a program gives it back; NULL: none.
+ * wick neither follows nor copies it, and it goes with the tensor. By one thread at a time. */
+WICK_API void *wick_tensor_mark(const wick_value *tensor); /* NULL for what is no tensor */
+WICK_API void wick_tensor_set_mark(const wick_value *tensor, void *WICK_NULLABLE mark);
+/* The tensor shows what `source` does from now on, over its memory: its sizes, dtype and device too, wherever it is
+ * held. Whether it requires grad, its gradient and history stay. Not while programs use it elsewhere. */
+WICK_API wick_status wick_tensor_set_data(const wick_value *tensor, const wick_value *source, wick_error **error);
 /* The same elements in row-major order: the tensor itself when it is so already. */
 WICK_API wick_status wick_tensor_contiguous(const wick_value *tensor, wick_value **out, wick_error **error);
 /* The bytes of a .npy of the tensor, freed with wick_text_free. */

@@ -16,6 +16,7 @@ int add_programs(PyObject *module, ModuleState *state) {
     if (PyModule_AddFunctions(module, lists[i])) return -1;
   state->program_value_from = program_value_from;
   state->program_value_to = program_value_to;
+  take_output(state);
   return 0;
 }
 
@@ -39,6 +40,7 @@ int traverse_programs(ModuleState *state, visitproc visit, void *arg) {
 }
 
 void clear_programs(ModuleState *state) {
+  leave_output(state);
   for (size_t i = 0; state->program_state && objects_of(programs_of(state), i); i++)
     Py_CLEAR(*objects_of(programs_of(state), i));
   if (state->program_state) clear_foreign_functions(programs_of(state));

@@ -321,8 +321,8 @@ static wick_value *assigned(ModuleState *state, PyObject *self, PyObject *value)
   return NULL;
 }
 
-/* Leading dimensions of one element count for nothing in what is written, unless its sizes are those of the part that is
- * written to: then it goes as it is, so that copying knows a part that is written to itself. Takes over `value`. */
+/* Leading dimensions of one element count for nothing in what is written, unless its sizes are those of the part that
+ * is written to: then it goes as it is, so that copying knows a part that is written to itself. Takes over `value`. */
 static wick_value *fitted(const Subscript *s, wick_value *value) {
   wick_tensor_info info = {.size = sizeof info}, part = {.size = sizeof part};
   if (wick_tensor_info_of(value, &info, NULL) || wick_tensor_info_of(s->view, &part, NULL)) return value;

@@ -19,14 +19,14 @@ static bool is_sequence(PyObject *object) {
          (PySequence_Check(object) && !PyUnicode_Check(object) && !PyBytes_Check(object) && !PyDict_Check(object));
 }
 
-static int dtype_of_number(ModuleState *state, PyObject *number) {
+static int dtype_of_number(PyObject *number) {
   if (PyBool_Check(number)) return WICK_BOOL8;
   if (PyLong_Check(number)) return WICK_INT64;
-  if (PyFloat_Check(number)) return (int)state->default_dtype;
-  if (PyComplex_Check(number)) return state->default_dtype == WICK_FLOAT64 ? WICK_COMPLEX128 : WICK_COMPLEX64;
+  if (PyFloat_Check(number)) return (int)wick_default_dtype();
+  if (PyComplex_Check(number)) return wick_default_dtype() == WICK_FLOAT64 ? WICK_COMPLEX128 : WICK_COMPLEX64;
   if (!strcmp(Py_TYPE(number)->tp_name, "numpy.bool_")) return WICK_BOOL8;
   if (PyIndex_Check(number)) return WICK_INT64;
-  if (Py_TYPE(number)->tp_as_number && Py_TYPE(number)->tp_as_number->nb_float) return (int)state->default_dtype;
+  if (Py_TYPE(number)->tp_as_number && Py_TYPE(number)->tp_as_number->nb_float) return (int)wick_default_dtype();
   return -1;
 }
 
@@ -40,7 +40,7 @@ static int wider(int a, int b) {
 }
 
 static int note_element(Nested *n, PyObject *element) {
-  int dtype = dtype_of_number(n->state, element);
+  int dtype = dtype_of_number(element);
   if (is_tensor(n->state, element)) {
     wick_tensor_info info;
     if (tensor_info(element, &info)) return -1;
@@ -63,7 +63,7 @@ static int note_element(Nested *n, PyObject *element) {
 
 /* Tensors of more than no dimension are sequences of their parts. */
 static bool has_parts(const Nested *n, PyObject *object) {
-  if (!is_tensor(n->state, object)) return is_sequence(object) && dtype_of_number(n->state, object) < 0;
+  if (!is_tensor(n->state, object)) return is_sequence(object) && dtype_of_number(object) < 0;
   wick_tensor_info info = {.size = sizeof info};
   return !wick_tensor_info_of(tensor_value(object), &info, NULL) && info.ndim > 0;
 }
@@ -216,7 +216,7 @@ PyObject *make_tensor(ModuleState *state, PyObject *data, int dtype) {
   int64_t count = 1;
   for (int i = 0; i < n.ndim; i++) count *= n.sizes[i] ? 1 : 0;
   if (count && walk(&n, data, 0, visit_dtype, NULL)) return NULL;
-  int found = n.dtype < 0 ? (int)state->default_dtype : n.dtype;
+  int found = n.dtype < 0 ? (int)wick_default_dtype() : n.dtype;
   if (dtype < 0) dtype = found;
   /* into bools elements go by their truth, so as what they are */
   int wide = wide_of(dtype == WICK_BOOL8 ? found : dtype);
@@ -313,13 +313,13 @@ static PyObject *set_default_dtype(PyObject *module, PyObject *dtype) {
   if (take_dtype(state, dtype, &number)) return NULL;
   if (number != WICK_FLOAT16 && number != WICK_FLOAT32 && number != WICK_FLOAT64 && number != WICK_BFLOAT16)
     return PyErr_Format(PyExc_TypeError, "only floating-point types are supported as the default type");
-  state->default_dtype = (uint32_t)number;
+  CHECK_WICK(state, wick_set_default_dtype((uint32_t)number, &check_error));
   Py_RETURN_NONE;
 }
 static PyObject *get_default_dtype(PyObject *module, PyObject *unused) {
   ModuleState *state = state_of_module(module);
   (void)unused;
-  return dtype_object(state, state->default_dtype);
+  return dtype_object(state, wick_default_dtype());
 }
 
 static PyMethodDef functions[] = {

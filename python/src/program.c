@@ -372,6 +372,47 @@ static PyObject *wait_for_plans(PyObject *self, PyObject *unused) {
   Py_RETURN_NONE;
 }
 
+/* ---- what programs print, on any thread: to sys.stdout and to Python's warnings ---- */
+
+static void print_text(void *user, const char *text, size_t length) {
+  const ModuleState *state = user;
+  Entered entered;
+  PyObject *kind, *value, *place;
+  if (!python_enter(state->interpreter, &entered)) return;
+  PyErr_Fetch(&kind, &value, &place);
+  PyObject *stream = PySys_GetObject("stdout"); /* borrowed; print() writes nowhere where it is None */
+  PyObject *data =
+      stream && stream != Py_None ? PyUnicode_DecodeUTF8(text, (Py_ssize_t)length, "surrogateescape") : NULL;
+  bool failed = data && PyFile_WriteObject(data, stream, Py_PRINT_RAW);
+  Py_XDECREF(data);
+  if (failed && (kind || !python_goes_on(&entered))) PyErr_WriteUnraisable(stream);
+  if (kind || !failed) PyErr_Restore(kind, value, place);
+  python_leave(&entered);
+}
+
+/* A warning that is made an error is raised when the call returns. */
+static void warn_text(void *user, const char *message) {
+  const ModuleState *state = user;
+  Entered entered;
+  if (!python_enter(state->interpreter, &entered)) return;
+  if (!PyErr_Occurred() && PyErr_WarnEx(PyExc_UserWarning, message, 1) && !python_goes_on(&entered))
+    PyErr_WriteUnraisable(NULL);
+  python_leave(&entered);
+}
+
+/* Programs of the process have one output: that of the interpreter that imported wick last. Under the GIL. */
+static ModuleState *output_owner;
+
+void take_output(ModuleState *state) {
+  output_owner = state;
+  wick_runtime_set_output(NULL, print_text, warn_text, state);
+}
+void leave_output(const ModuleState *state) {
+  if (output_owner != state) return;
+  output_owner = NULL;
+  wick_runtime_set_output(NULL, NULL, NULL, NULL);
+}
+
 static PyObject *operator_exists(PyObject *self, PyObject *name) {
   (void)self;
   const char *text = PyUnicode_AsUTF8(name);

@@ -64,6 +64,8 @@ int add_program_class(PyObject *module, ModuleState *state);
 int add_method_class(PyObject *module, ModuleState *state);
 int add_graph_classes(PyObject *module, ModuleState *state);
 int add_object_classes(PyObject *module, ModuleState *state);
+void take_output(ModuleState *state); /* what programs print goes to Python */
+void leave_output(const ModuleState *state);
 void clear_foreign_functions(ProgramState *programs); /* the module goes */
 int program_add_type(PyObject *module, PyType_Spec *spec, PyTypeObject **out);
 

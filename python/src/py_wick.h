@@ -52,7 +52,6 @@ struct ModuleState {
   PyObject *operators;                    /* dict: "aten::add" -> Operator */
   PyObject *cpu;                          /* the device that nearly all tensors are on */
   PyObject *arithmetic[ARITHMETIC_COUNT]; /* arithmetic.c: what Python's operators call; NULL: not asked for yet */
-  uint32_t default_dtype;
   PyInterpreterState *interpreter;
   const wick_overload *direct[DIRECT_CALLS]; /* direct.c: NULL: not asked for yet */
   /* names that calls meet often, interned */

@@ -32,20 +32,6 @@ static wick_status run(const Signature *s, wick_value *const *values, wick_value
   return status;
 }
 
-/* An operator may give back what it got: then it is the same object of Python's. Takes over `result`. */
-static PyObject *tensor_result(ModuleState *state, const BoundCall *bound, wick_value *result) {
-  const void *identity = wick_value_identity(result);
-  for (uint32_t i = 0; i < bound->signature->count; i++) {
-    PyObject *argument = bound->slots[i];
-    if (bound->signature->parameters[i].kind != WICK_TAKES_TENSOR || !argument || !is_tensor(state, argument)) continue;
-    if (wick_value_identity(tensor_value(argument)) != identity) continue;
-    wick_value_release(result);
-    Py_INCREF(argument);
-    return argument;
-  }
-  return tensor_wrap(state, result);
-}
-
 static PyObject *number_result(PyObject *(*make)(ModuleState *, int64_t), ModuleState *state, wick_value *result) {
   int64_t number = wick_value_to_int(result);
   wick_value_release(result);
@@ -56,9 +42,9 @@ static PyObject *dtype_of_number(ModuleState *state, int64_t number) {
 }
 
 /* Takes over `result`. Lists of tensors come as tuples. */
-static PyObject *give(ModuleState *state, const BoundCall *bound, const Parameter *p, wick_value *result) {
+static PyObject *give(ModuleState *state, const Parameter *p, wick_value *result) {
   uint32_t kind = wick_value_kind(result);
-  if (kind == WICK_TENSOR) return tensor_result(state, bound, result);
+  if (kind == WICK_TENSOR) return tensor_wrap(state, result);
   if (kind == WICK_INT && p->kind == WICK_TAKES_DTYPE) return number_result(dtype_of_number, state, result);
   if (kind == WICK_INT && p->kind == WICK_TAKES_LAYOUT) return number_result(layout_object, state, result);
   PyObject *made = value_to_python(state, result);
@@ -88,7 +74,7 @@ static PyObject *several(const OperatorObject *self, const BoundCall *bound, wic
   for (uint32_t i = 0; i < s->result_count; i++) {
     PyObject *item = NULL;
     if (made)
-      item = give(self->state, bound, &s->results[i], results[i]);
+      item = give(self->state, &s->results[i], results[i]);
     else
       wick_value_release(results[i]);
     if (!made) continue;
@@ -106,8 +92,7 @@ static PyObject *several(const OperatorObject *self, const BoundCall *bound, wic
 static PyObject *finish(const OperatorObject *self, const BoundCall *bound, wick_value **results) {
   const Signature *s = bound->signature;
   if (s->result_count == 0) Py_RETURN_NONE;
-  PyObject *made =
-      s->result_count == 1 ? give(self->state, bound, &s->results[0], results[0]) : several(self, bound, results);
+  PyObject *made = s->result_count == 1 ? give(self->state, &s->results[0], results[0]) : several(self, bound, results);
   if (!made || !bound->requires_grad) return made;
   int wanted = PyObject_IsTrue(bound->requires_grad);
   wick_error *error = NULL;
@@ -116,37 +101,6 @@ static PyObject *finish(const OperatorObject *self, const BoundCall *bound, wick
   if (status) raise_operator(self->state, status, error);
   if (wanted < 0 || status) Py_CLEAR(made);
   return made;
-}
-
-/* Factories whose dtype follows from their numbers: the default one only where a number is a float. */
-static bool has_integral_default(const char *name) {
-  static const char *const names[] = {"randint", "randperm", "tril_indices", "triu_indices"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (!strcmp(name, names[i])) return true;
-  return false;
-}
-static bool dtype_follows_numbers(const char *name) {
-  static const char *const names[] = {"arange", "range", "full", "scalar_tensor"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (!strcmp(name, names[i])) return true;
-  return false;
-}
-
-/* set_default_dtype: what wick would make float32 for want of a dtype. */
-static void fill_dtype(const OperatorObject *self, BoundCall *bound) {
-  const Signature *s = bound->signature;
-  const char *name = operator_short_name(self);
-  bool has_float = false;
-  if (!s->is_factory || s->is_method || has_integral_default(name)) return;
-  for (uint32_t i = 0; i < s->count; i++) {
-    PyObject *argument = bound->slots[i];
-    if (argument && PyComplex_Check(argument)) return;
-    if (argument && s->parameters[i].kind == WICK_TAKES_SCALAR && PyFloat_Check(argument)) has_float = true;
-  }
-  if (dtype_follows_numbers(name) && !has_float) return;
-  for (uint32_t i = 0; i < s->count; i++)
-    if (s->parameters[i].kind == WICK_TAKES_DTYPE && !bound->slots[i])
-      bound->slots[i] = self->state->dtypes[self->state->default_dtype];
 }
 
 static void release_results(wick_value **results, uint32_t count) {
@@ -158,7 +112,6 @@ PyObject *operator_run_bound(const OperatorObject *self, BoundCall *bound) {
   wick_value *values[MAX_PARAMETERS], *results[MAX_RESULTS];
   wick_error *error = NULL;
   uint32_t count = 0;
-  if (self->state->default_dtype != WICK_FLOAT32) fill_dtype(self, bound);
   for (; count < s->count; count++) {
     PyObject *argument = bound->slots[count];
     values[count] = NULL;

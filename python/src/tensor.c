@@ -8,6 +8,13 @@
 
 /* ---- making ---- */
 
+/* The tensor bears the address of its object, as long as that lives: what a program or an operator gives back is the
+ * object that it got. Of several objects over one tensor that is the first. */
+static PyObject *object_of(const ModuleState *state, const wick_value *value) {
+  PyObject *object = wick_tensor_mark(value);
+  return object && ((TensorObject *)object)->state == state ? object : NULL;
+}
+
 PyObject *tensor_wrap_as(ModuleState *state, PyTypeObject *type, wick_value *value) {
   TensorObject *made = (TensorObject *)type->tp_alloc(type, 0);
   if (!made) {
@@ -16,10 +23,17 @@ PyObject *tensor_wrap_as(ModuleState *state, PyTypeObject *type, wick_value *val
   }
   made->value = value;
   made->state = state;
+  if (!wick_tensor_mark(value)) wick_tensor_set_mark(value, made);
   return (PyObject *)made;
 }
 
 PyObject *tensor_wrap(ModuleState *state, wick_value *value) {
+  PyObject *known = object_of(state, value);
+  if (known) {
+    Py_INCREF(known);
+    wick_value_release(value);
+    return known;
+  }
   wick_tensor_info info = {.size = sizeof info};
   if (wick_tensor_info_of(value, &info, NULL) == WICK_OK && !(info.flags & WICK_INFO_UNDEFINED))
     return tensor_wrap_as(state, state->tensor_type, value);
@@ -44,13 +58,16 @@ static ModuleState *state_of_type(PyTypeObject *type) {
   return NULL;
 }
 
-/* Another tensor object over the same memory, without history, of the type. */
-static PyObject *shown_as(ModuleState *state, PyTypeObject *type, PyObject *data) {
-  PyObject *shown = call_aten(state, "aten::detach", &data, 1);
+/* Another tensor over the same memory, of the type, that the operator makes. */
+static PyObject *seen_as(ModuleState *state, PyTypeObject *type, const char *operator, PyObject * data) {
+  PyObject *shown = call_aten(state, operator, & data, 1);
   if (!shown || Py_TYPE(shown) == type) return shown;
   wick_value *value = wick_value_retain(tensor_value(shown));
   Py_DECREF(shown);
   return tensor_wrap_as(state, type, value);
+}
+static PyObject *shown_as(ModuleState *state, PyTypeObject *type, PyObject *data) { /* without history */
+  return seen_as(state, type, "aten::detach", data);
 }
 
 static PyObject *make_subclass(PyObject *class, PyObject *args, PyObject *keywords) {
@@ -78,7 +95,7 @@ static PyObject *make_subclass(PyObject *class, PyObject *args, PyObject *keywor
 static PyObject *as_subclass(PyObject *self, PyObject *type) {
   ModuleState *state = PyType_Check(type) ? state_of_type((PyTypeObject *)type) : NULL;
   if (!state) return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "as_subclass(): a class is expected");
-  return tensor_wrap_as(state, (PyTypeObject *)type, wick_value_retain(tensor_value(self)));
+  return seen_as(state, (PyTypeObject *)type, "aten::alias", self);
 }
 
 /* Tensor(2, 3), Tensor(data): of the default dtype. */
@@ -90,10 +107,10 @@ static PyObject *tensor_new(PyTypeObject *type, PyObject *args, PyObject *keywor
   PyObject *first = count ? PyTuple_GET_ITEM(args, 0) : NULL, *made;
   if (count == 1 && is_tensor(state, first)) return shown_as(state, type, first);
   if (count == 1 && !PyLong_Check(first) && Py_TYPE(first) != state->size_type) {
-    made = make_tensor(state, first, (int)state->default_dtype);
+    made = make_tensor(state, first, (int)wick_default_dtype());
   } else {
     PyObject *sizes = count == 1 && Py_TYPE(first) == state->size_type ? first : args;
-    wick_value *value = make_empty(state, sizes, state->default_dtype);
+    wick_value *value = make_empty(state, sizes, wick_default_dtype());
     made = value ? tensor_wrap(state, value) : NULL;
   }
   if (!made || type == state->tensor_type) return made;
@@ -121,6 +138,7 @@ static void tensor_dealloc(PyObject *object) {
   PyObject_GC_UnTrack(self);
   if (self->weak_references) PyObject_ClearWeakRefs(object);
   tensor_clear(object);
+  if (wick_tensor_mark(self->value) == object) wick_tensor_set_mark(self->value, NULL);
   wick_value_release(self->value);
   type->tp_free(self);
   Py_DECREF(type);
@@ -243,6 +261,18 @@ static PyObject *call_offset(PyObject *self, PyObject *unused) {
   INFO(self);
   return PyLong_FromLongLong(info.offset);
 }
+/* The elements of its whole memory, one after the other. */
+static PyObject *call_whole(PyObject *self, PyObject *unused) {
+  (void)unused;
+  INFO(self);
+  int64_t count = (int64_t)(info.storage_bytes / wick_dtype_bytes(info.dtype));
+  PyObject *arguments[] = {NULL, Py_BuildValue("(L)", (long long)count), Py_BuildValue("(i)", 1), PyLong_FromLong(0)};
+  arguments[0] =
+      arguments[1] && arguments[2] && arguments[3] ? call_aten(state_of_tensor(self), "aten::detach", &self, 1) : NULL;
+  PyObject *made = arguments[0] ? call_aten(state_of_tensor(self), "aten::as_strided", arguments, 4) : NULL;
+  for (int i = 0; i < 4; i++) Py_XDECREF(arguments[i]);
+  return made;
+}
 static PyObject *call_data_ptr(PyObject *self, PyObject *unused) {
   wick_tensor_view view = {.size = sizeof view};
   (void)unused;
@@ -296,30 +326,10 @@ static int set_data(PyObject *self, PyObject *data, void *unused) {
     PyErr_SetString(PyExc_TypeError, "data must be a Tensor");
     return -1;
   }
-  wick_tensor_info info;
-  if (tensor_info(self, &info)) return -1;
-  PyObject *shown = shown_as(state, state->tensor_type, data);
-  if (!shown) return -1;
   wick_error *error = NULL;
-  wick_status status = WICK_OK;
-  wick_value *value = wick_value_retain(tensor_value(shown)), *grad = NULL;
-  Py_DECREF(shown);
-  if (info.flags & WICK_INFO_REQUIRES_GRAD) status = wick_tensor_set_requires_grad(value, 1, &error);
-  if (!status) status = wick_tensor_grad(tensor_value(self), &grad, &error);
-  wick_tensor_info of_grad = {.size = sizeof of_grad}, now = {.size = sizeof now};
-  if (!status && grad && !wick_tensor_info_of(grad, &of_grad, NULL) && !wick_tensor_info_of(value, &now, NULL) &&
-      of_grad.dtype == now.dtype && of_grad.count == now.count)
-    status = wick_tensor_set_grad(value, grad, &error);
-  wick_value_release(grad);
-  if (status) {
-    wick_value_release(value);
-    raise_wick(state, status, error);
-    return -1;
-  }
-  wick_value *before = ((TensorObject *)self)->value;
-  ((TensorObject *)self)->value = value;
-  wick_value_release(before);
-  return 0;
+  wick_status status = wick_tensor_set_data(tensor_value(self), tensor_value(data), &error);
+  if (status) raise_wick(state, status, error);
+  return status ? -1 : 0;
 }
 static PyObject *get_data(PyObject *self, void *unused) {
   ModuleState *state = state_of_tensor(self);
@@ -358,6 +368,7 @@ static PyMethodDef methods[] = {
     {"numel", call_numel, METH_NOARGS, "How many elements it has."},
     {"nelement", call_numel, METH_NOARGS, "How many elements it has."},
     {"storage_offset", call_offset, METH_NOARGS, "Where its first element is in its memory, in elements."},
+    {"_whole", call_whole, METH_NOARGS, "The elements of all the memory that it shows a part of, without history."},
     {"data_ptr", call_data_ptr, METH_NOARGS, "The address of its first element."},
     {"element_size", call_element_size, METH_NOARGS, "Bytes of an element."},
     {NULL, NULL, 0, NULL}};

@@ -450,6 +450,5 @@ int add_values(PyObject *module, ModuleState *state) {
     return -1;
   for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
     if (PyModule_AddObjectRef(module, aliases[i].name, state->dtypes[aliases[i].dtype])) return -1;
-  state->default_dtype = WICK_FLOAT32;
   return (state->cpu = device_new_of(state, "cpu", 3, -1)) ? 0 : -1;
 }

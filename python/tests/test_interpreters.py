@@ -64,7 +64,8 @@ class Interpreters(unittest.TestCase):
         made = [create() for _ in range(2)]
         for one in made * 2:
             run(one, USE)
-        self.assertIs(wick.tensor(1.0).dtype, wick.float32)  # what they set is theirs
+        self.addCleanup(wick.set_default_dtype, wick.float32)
+        self.assertIs(wick.tensor(1.0).dtype, wick.float64)  # the process's
         interpreters.destroy(made[0])
         run(made[1], "assert wick.tensor(1.0).dtype is wick.float64")
         interpreters.destroy(made[1])

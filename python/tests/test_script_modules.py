@@ -251,8 +251,8 @@ class TestModules(unittest.TestCase):
         self.assertEqual(scripted.calls, 41)
         scripted.layers[0].w = nn.Parameter(wick.zeros(3))
         self.assertEqual(scripted.layers[0](wick.ones(3)).tolist(), [0, 0, 0])
-        with self.assertRaises(AttributeError):
-            scripted.new_one = 1
+        scripted.new_one = [1]
+        self.assertEqual(scripted.new_one, [1])
         with self.assertRaises(AttributeError):
             scripted.nothing
 

@@ -177,6 +177,19 @@ def __copy__(self):
     return copy
 
 
+def _copied_memory(tensor, memo):
+    """A copy of the tensor's elements that shares memory with the copies of what shares memory with the tensor."""
+    if tensor.is_sparse or tensor.is_quantized or tensor.is_meta or tensor.device.type != "cpu" or not tensor.numel():
+        return tensor.detach().clone()
+    whole = tensor._whole()
+    key = ("memory of a tensor", whole.data_ptr(), whole.dtype)
+    if key not in memo:
+        memo[key] = whole.clone()
+    made = _aten("aten::empty")(0, dtype=tensor.dtype)
+    made.set_(memo[key], tensor.storage_offset(), tensor.shape, tensor.stride())
+    return made
+
+
 @_method
 def __deepcopy__(self, memo):
     if not self.is_leaf:
@@ -185,7 +198,7 @@ def __deepcopy__(self, memo):
     if id(self) in memo:
         return memo[id(self)]
     import copy
-    made = self.detach().clone()
+    made = _copied_memory(self, memo)
     if builtins.type(self) is not Tensor:
         made = made.as_subclass(builtins.type(self))
     if self.requires_grad:

@@ -96,6 +96,14 @@ void api_exec_init(Exec *exec, const wick_runtime *runtime) {
   exec_init_in(exec, runtime_of(runtime), &api_services);
 }
 
+void wick_runtime_set_output(wick_runtime *runtime, void (*print)(void *user, const char *text, size_t length),
+                             void (*warn)(void *user, const char *message), void *user) {
+  Runtime *r = runtime_of(runtime);
+  r->print = print;
+  r->warn = warn;
+  r->print_user = user;
+}
+
 static void trim(Runtime *runtime, void *bytes) {
   size_t freed = interp_trim(runtime) + packed_weights_trim(runtime->packed_weights);
   *(uint64_t *)bytes += freed + cache_trim(runtime->heap);

@@ -189,6 +189,38 @@ wick_status wick_tensor_info_of(const wick_value *tensor, wick_tensor_info *out,
   return api_status(OK, error);
 }
 
+uint32_t wick_default_dtype(void) {
+  return dtype_default();
+}
+wick_status wick_set_default_dtype(uint32_t dtype, wick_error **error) {
+  if (dtype >= DTYPE_COUNT || !dtype_is_floating((DType)dtype))
+    return api_status(status_new(ERROR_INVALID_ARGUMENT, "%u is no floating dtype", dtype), error);
+  if (dtype != dtype_default()) {
+    dtype_set_default((DType)dtype);
+    wick_trim();
+  }
+  return api_status(OK, error);
+}
+
+static bool is_defined_tensor(const wick_value *value) {
+  return value && value->value.tag == TAG_TENSOR && tensor_is_defined(value->value.tensor);
+}
+
+void *wick_tensor_mark(const wick_value *tensor) {
+  return is_defined_tensor(tensor) ? tensor->value.tensor->mark : NULL;
+}
+void wick_tensor_set_mark(const wick_value *tensor, void *mark) {
+  if (is_defined_tensor(tensor)) tensor->value.tensor->mark = mark; /* the undefined one is everybody's */
+}
+
+wick_status wick_tensor_set_data(const wick_value *tensor, const wick_value *source, wick_error **error) {
+  API_NEED(tensor);
+  API_NEED(source);
+  if (!is_defined_tensor(tensor) || !is_defined_tensor(source))
+    return api_status(status_new(ERROR_INVALID_ARGUMENT, "the value is no tensor"), error);
+  return api_status(tensor_set_data(tensor->value.tensor, source->value.tensor), error);
+}
+
 wick_status wick_tensor_quantizer_of(const wick_value *tensor, wick_quantizer *out, wick_error **error) {
   API_NEED(tensor);
   API_NEED(out);

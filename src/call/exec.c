@@ -59,6 +59,24 @@ void exec_print(const Exec *exec, Str text, FILE *stream) {
     fwrite(text.data ? text.data : "", 1, text.length, stream);
 }
 
+Status exec_warn(const Exec *exec, Str message) {
+  const Runtime *runtime = exec->runtime;
+  StrBuf text = {0};
+  if (exec->is_silent) return OK;
+  if (runtime->warn) {
+    strbuf_str(&text, message);
+    if (!text.failed) runtime->warn(runtime->print_user, text.data ? text.data : "");
+  } else {
+    strbuf_puts(&text, "UserWarning: ");
+    strbuf_escape(&text, message, "\n\t"); /* people may sit at a terminal */
+    strbuf_char(&text, '\n');
+    if (!text.failed) exec_print(exec, strbuf_view(&text), stderr);
+  }
+  bool failed = text.failed;
+  strbuf_dispose(&text);
+  return failed ? status_out_of_memory() : OK;
+}
+
 void exec_show(const Exec *exec, const struct Function *function, const char *step, const struct Graph *graph) {
   const Runtime *runtime = exec->runtime;
   if (runtime->observe && !exec->is_silent) runtime->observe(runtime->observe_user, function, step, graph);

@@ -77,6 +77,8 @@ void exec_init_in(Exec *exec, Runtime *runtime, const Services *services);
 void exec_init(Exec *exec, const Services *services);
 /* Text of the program, to where the runtime sends it or to the stream. */
 void exec_print(const Exec *exec, Str text, FILE *stream);
+/* A warning of the program's. */
+Status exec_warn(const Exec *exec, Str message) MUST_CHECK;
 /* Shows the runtime's observer a graph, if there is one. */
 void exec_show(const Exec *exec, const struct Function *function, const char *step, const struct Graph *graph);
 /* Waits for what kernels gave a device to do; what failed of it. Calls from outside end with it. */

@@ -56,9 +56,9 @@ DType scalar_default_dtype(IValue scalar) {
     case TAG_INT:
       return DTYPE_INT64;
     case TAG_COMPLEX:
-      return DTYPE_COMPLEX64;
+      return dtype_default_complex();
     default:
-      return DTYPE_FLOAT32;
+      return dtype_default();
   }
 }
 

@@ -23,6 +23,7 @@ typedef struct Runtime {
   int threads; /* of parallel_for within a call; 0: as many as the process has processors */
   void (*print)(void *user, const char *text, size_t length); /* print() and warnings; NULL: stdout and stderr */
   void *print_user;
+  void (*warn)(void *user, const char *message); /* warnings, of print_user; NULL: printed */
   /* Shown every function's graph after each step of its compilation, for dumps; NULL: nobody. Set before the first call
    * alone. */
   void (*observe)(void *user, const struct Function *function, const char *step, const struct Graph *graph);

@@ -73,7 +73,7 @@ Status shape_pointwise(Call *call, TensorSpec *specs) {
 Status shape_pointwise_float(Call *call, TensorSpec *specs) {
   DType dtype;
   TRY(pointwise_promote(call, &dtype));
-  return shape_with_dtype(call, specs, dtype == DTYPE_BOOL || dtype_is_integral(dtype) ? DTYPE_FLOAT32 : dtype);
+  return shape_with_dtype(call, specs, dtype == DTYPE_BOOL || dtype_is_integral(dtype) ? dtype_default() : dtype);
 }
 
 Status shape_pointwise_bool(Call *call, TensorSpec *specs) {

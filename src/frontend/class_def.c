@@ -249,8 +249,10 @@ static void add_overloads(ClassBuild *b, const Tree *body) {
     for (size_t k = 0; overloads && k < overloads->length; k++) {
       const Tree *overload = overloads->data[k];
       Str name = str_from(arena_printf(&b->c->scratch, STR_FMT "__%zu", STR_ARG(ident_text(def_name(impl))), k));
+      Tree *decorators = def_decorators(impl);
+      if (!decorators) decorators = tree_list(&b->c->scratch, impl->range, 0, NULL);
       Tree *def = TREE(&b->c->scratch, TK_DEF, impl->range, tree_atom(&b->c->scratch, TK_IDENT, impl->range, name),
-                       def_decl(overload), def_body(impl));
+                       def_decl(overload), def_body(impl), decorators);
       define_method(b->c, b->class_type, def, name, b->resolver);
     }
   }

@@ -258,23 +258,27 @@ static void ensure_defined(Function *function, void *compilation) {
   catch_throw(&c->catch_point, status);
 }
 
-/* A def marked @torch.jit.unused: its body raises. */
-static const Tree *without_unused_body(Compilation *c, const Tree *def) {
+static bool is_decorated(const Tree *def, const char *by) {
   const Tree *decorators = def_decorators(def);
   for (uint32_t i = 0; decorators && i < decorators->count; i++) {
     const Tree *name = decorators->children[i];
     if (name->kind == TK_APPLY) name = apply_callee(name);
     Str last = name->kind == '.' ? ident_text(select_name(name)) : name->kind == TK_VAR ? var_text(name) : STR("");
-    if (!str_is(last, "unused")) continue;
-    Arena *arena = &c->scratch;
-    SourceRange range = def->range;
-    Tree *text = tree_atom(arena, TK_STRINGLITERAL, range, STR("Cannot run a function that is marked as unused"));
-    Tree *exception = TREE(arena, TK_APPLY, range, tree_var(arena, range, STR("NotImplementedError")),
-                           tree_list(arena, range, 1, &text), tree_list(arena, range, 0, NULL));
-    Tree *raise = TREE(arena, TK_RAISE, range, exception);
-    return TREE(arena, TK_DEF, range, def_name(def), def_decl(def), tree_list(arena, range, 1, &raise));
+    if (str_is(last, by)) return true;
   }
-  return def;
+  return false;
+}
+
+/* A def marked @torch.jit.unused: its body raises. */
+static const Tree *without_unused_body(Compilation *c, const Tree *def) {
+  if (!is_decorated(def, "unused")) return def;
+  Arena *arena = &c->scratch;
+  SourceRange range = def->range;
+  Tree *text = tree_atom(arena, TK_STRINGLITERAL, range, STR("Cannot run a function that is marked as unused"));
+  Tree *exception = TREE(arena, TK_APPLY, range, tree_var(arena, range, STR("NotImplementedError")),
+                         tree_list(arena, range, 1, &text), tree_list(arena, range, 0, NULL));
+  Tree *raise = TREE(arena, TK_RAISE, range, exception);
+  return TREE(arena, TK_DEF, range, def_name(def), def_decl(def), tree_list(arena, range, 1, &raise));
 }
 
 static void set_definition(Compilation *c, Function *function, const Tree *def, Resolver *resolver, ClassType *self,
@@ -309,8 +313,9 @@ Function *define_hook(Compilation *c, ClassType *class_type, const Tree *def, Re
 Function *define_method(Compilation *c, ClassType *class_type, const Tree *def, Str name, Resolver *resolver) {
   Function *method = unit_new_method(c->unit, class_type, name);
   set_definition(c, method, def, resolver, class_type, NULL);
+  ((Definition *)method->definition)->is_on_demand = is_decorated(def, "_on_demand");
   /* Whether the class is what an interface asks for is asked before bodies compile. */
-  if (option_get(decl_return_type(def_decl(def))))
+  if (option_get(decl_return_type(def_decl(def))) && !is_decorated(def, "_on_demand"))
     method->schema = schema_from_def(c, resolver ? resolver : &builtin_resolver, def, class_type, method->name, false);
   return method;
 }
@@ -324,7 +329,7 @@ void compilation_finish(Compilation *c) {
   while (c->finished < c->pending.length) {
     Function *function = c->pending.data[c->finished++];
     Definition *d = function->definition;
-    if (function->graph || !d || d->failed) continue;
+    if (function->graph || !d || d->failed || d->is_on_demand) continue;
     c->is_consequence = false;
     Status status = compilation_protect(c, compile_pending, function);
     if (!status) continue;
@@ -335,6 +340,13 @@ void compilation_finish(Compilation *c) {
       vec_arena_push(&c->scratch, &c->errors, status);
   }
   c->is_consequence = false;
+  for (size_t i = 0; i < c->pending.length; i++) {
+    Function *method = c->pending.data[i];
+    const Definition *d = method->definition;
+    if (method->graph || !d || d->failed || !d->is_on_demand) continue;
+    method->definition = NULL;
+    unit_remove_method(c->unit, method);
+  }
 }
 
 void tree_list_add(Map *lists, Str name, const Tree *tree) {

@@ -9,6 +9,7 @@ typedef struct Definition {
   ClassType *self;              /* of a method */
   const FunctionSchema *schema; /* of an operator's body: it has no parameters of its own */
   bool failed;                  /* its error was reported */
+  bool is_on_demand;            /* a method that is compiled where another calls it, and else is not there */
 } Definition;
 
 Function *define_method(Compilation *c, ClassType *class_type, const Tree *def, Str name, Resolver *resolver);

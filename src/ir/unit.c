@@ -222,6 +222,15 @@ UnitMark unit_mark(const CompilationUnit *unit) {
   return (UnitMark){unit->functions.length, unit->all_functions.length, map_count(&unit->types)};
 }
 
+void unit_remove_method(CompilationUnit *unit, Function *method) {
+  size_t kept = 0;
+  for (size_t i = 0; i < unit->all_functions.length; i++)
+    if (unit->all_functions.data[i] != method) unit->all_functions.data[kept++] = unit->all_functions.data[i];
+  unit->all_functions.length = kept;
+  class_type_remove_method(method->class_type, method);
+  function_dispose(method);
+}
+
 void unit_roll_back(CompilationUnit *unit, UnitMark mark) {
   for (size_t i = mark.all_functions; i < unit->all_functions.length; i++) {
     Function *function = unit->all_functions.data[i];

@@ -97,5 +97,7 @@ typedef struct UnitMark {
   size_t functions, all_functions;
   uint32_t types;
 } UnitMark;
+/* Of a method that is not compiled, and that nothing calls. */
+void unit_remove_method(CompilationUnit *unit, Function *method);
 UnitMark unit_mark(const CompilationUnit *unit);
 void unit_roll_back(CompilationUnit *unit, UnitMark mark);

@@ -10,13 +10,49 @@ typedef struct Work {
 } Work;
 typedef struct Copier {
   bool shares_tensors;
-  PtrMap copies; /* container or tensor -> its copy, which the root reaches */
+  PtrMap copies;                /* container or tensor -> its copy, which the root reaches */
+  PtrMap storages;              /* of tensors -> their copies: what shares memory still does */
+  VEC(Storage *) held_storages; /* both */
   VEC(Work) pending;
   VEC(IValue) held; /* the keys of `copies`: other threads may let go of them meanwhile */
 } Copier;
 
+/* The memory is shared until one of the two is written, where it can be. */
+static Status copy_memory(Storage *storage, Storage **out) {
+  TRY(storage_share(storage, out));
+  if (*out) return OK;
+  TRY(storage_new(storage->bytes, out));
+  if (!storage_fetch(storage, 0, (*out)->data, storage->bytes) && storage->bytes)
+    memcpy((*out)->data, storage->data, storage->bytes);
+  return OK;
+}
+
+static Status copy_storage(Copier *c, Storage *storage, Storage **out) {
+  Storage *known = ptrmap_get(&c->storages, storage);
+  if (known) return *out = known, OK;
+  if (!vec_reserve(&c->held_storages, c->held_storages.length + 2)) return status_out_of_memory();
+  TRY(copy_memory(storage, out));
+  (void)vec_push(&c->held_storages, *out);
+  (void)vec_push(&c->held_storages, storage_retain(storage));
+  return ptrmap_put(&c->storages, storage, *out) ? OK : status_out_of_memory();
+}
+
+static Status copy_tensor(Copier *c, const Tensor *t, Tensor **out) {
+  enum { KEPT = TENSOR_REQUIRES_GRAD | TENSOR_CONJ | TENSOR_NEG };
+  if (!t->storage || !t->storage->data || t->extension || t->flags & TENSOR_UNUSUAL & ~(uint32_t)KEPT) {
+    TRY(tensor_clone(t, out));
+  } else {
+    Storage *storage;
+    TRY(copy_storage(c, t->storage, &storage));
+    TRY(tensor_from_storage(storage, (DType)t->dtype, t->ndim, t->sizes, t->strides, t->offset, out));
+    (*out)->flags |= t->flags & (TENSOR_CONJ | TENSOR_NEG);
+  }
+  (*out)->flags |= t->flags & TENSOR_REQUIRES_GRAD;
+  return OK;
+}
+
 /* A shell for containers, filled later; everything else is whole at once. */
-static Status make_shell(const Copier *c, IValue v, IValue *out) {
+static Status make_shell(Copier *c, IValue v, IValue *out) {
   switch (v.tag) {
     case TAG_TENSOR: {
       Tensor *t;
@@ -24,8 +60,7 @@ static Status make_shell(const Copier *c, IValue v, IValue *out) {
         *out = ivalue_retain(v);
         return OK;
       }
-      TRY(tensor_share(v.tensor, &t));
-      t->flags |= v.tensor->flags & TENSOR_REQUIRES_GRAD;
+      TRY(copy_tensor(c, v.tensor, &t));
       *out = ivalue_tensor(t);
       return OK;
     }
@@ -155,6 +190,7 @@ static Status fill(Copier *c, IValue from, IValue to) {
 static Status copy_everything(IValue v, bool shares_tensors, IValue *out) {
   Copier c = {.shares_tensors = shares_tensors};
   ptrmap_init(&c.copies, NULL);
+  ptrmap_init(&c.storages, NULL);
   IValue root = IVALUE_NONE;
   Status status = copy_value(&c, v, &root);
   while (status == OK && c.pending.length) {
@@ -165,6 +201,9 @@ static Status copy_everything(IValue v, bool shares_tensors, IValue *out) {
   vec_dispose(&c.held);
   vec_dispose(&c.pending);
   ptrmap_dispose(&c.copies);
+  for (size_t i = 0; i < c.held_storages.length; i++) storage_release(c.held_storages.data[i]);
+  vec_dispose(&c.held_storages);
+  ptrmap_dispose(&c.storages);
   if (status == OK)
     *out = root;
   else

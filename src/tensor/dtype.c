@@ -128,3 +128,17 @@ uint16_t half_from_float(float f) {
   wide += 0xfffu + ((wide >> 13) & 1u);
   return (uint16_t)(sign | ((wide - ((127u - 15u) << 23)) >> 13));
 }
+
+/* ---- the default ---- */
+static _Atomic uint8_t default_dtype = DTYPE_FLOAT32;
+
+DType dtype_default(void) {
+  return (DType)atomic_load_explicit(&default_dtype, memory_order_relaxed);
+}
+DType dtype_default_complex(void) {
+  return dtype_to_complex(dtype_default());
+}
+void dtype_set_default(DType dtype) {
+  assert(dtype_is_floating(dtype));
+  atomic_store_explicit(&default_dtype, (uint8_t)dtype, memory_order_relaxed);
+}

@@ -75,3 +75,9 @@ static inline float bfloat16_round(float f) {
 }
 float half_to_float(uint16_t bits);
 uint16_t half_from_float(float f);
+
+/* What floats without a dtype become: float32 unless somebody said otherwise, for the whole process, as Python has it.
+ * Plans hold what it was when they were made. */
+DType dtype_default(void);
+DType dtype_default_complex(void); /* of the same precision */
+void dtype_set_default(DType dtype);

@@ -4,7 +4,7 @@
 
 /* A Python number is weak: of its kind, with the default precision. */
 static DType weak_dtype(DType d) {
-  return dtype_is_complex(d) ? DTYPE_COMPLEX64 : dtype_is_floating(d) ? DTYPE_FLOAT32 : d;
+  return dtype_is_complex(d) ? dtype_default_complex() : dtype_is_floating(d) ? dtype_default() : d;
 }
 
 void promotion_add_scalar(Promotion *p, DType scalar_dtype) {

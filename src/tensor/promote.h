@@ -10,4 +10,4 @@ typedef struct Promotion {
 #define PROMOTION_EMPTY ((Promotion){DTYPE_NONE, DTYPE_NONE, DTYPE_NONE})
 void promotion_add(Promotion *p, const Tensor *t);
 void promotion_add_scalar(Promotion *p, DType scalar_dtype); /* INT64, FLOAT64, COMPLEX128 or BOOL for Python numbers */
-DType promotion_result(const Promotion *p);                  /* wrapped float: the default dtype float32 */
+DType promotion_result(const Promotion *p);                  /* wrapped float: the default dtype */

@@ -136,6 +136,15 @@ Status tensor_set_sizes(Tensor *t, int ndim, const int64_t *sizes, const int64_t
   return change_dims(t, ndim, sizes, strides, numel);
 }
 
+/* The home block holds the tensor itself, and is held until that goes, whatever it shows. */
+static void replace_storage(Tensor *t, Storage *storage) {
+  const Storage *home = t->flags & TENSOR_EMBEDDED ? home_storage(t) : NULL;
+  Storage *old = t->storage;
+  t->storage = storage;
+  if (storage && storage != home) storage_retain(storage);
+  if (old != home) storage_release(old);
+}
+
 Status tensor_set_storage(Tensor *t, Storage *storage, int64_t offset, int ndim, const int64_t *sizes,
                           const int64_t *strides) {
   int64_t numel, row_major[TENSOR_MAX_DIMS];
@@ -148,11 +157,24 @@ Status tensor_set_storage(Tensor *t, Storage *storage, int64_t offset, int ndim,
   TRY(change_dims(t, ndim, sizes, strides, numel));
   t->offset = offset;
   if (storage == t->storage) return OK;
-  Storage *old = t->storage;
-  t->storage = storage_retain(storage);
+  replace_storage(t, storage);
   tensor_set_flags(t, (t->flags & ~(uint32_t)TENSOR_NOT_CPU) | not_cpu_flag(storage));
-  if (!((t->flags & TENSOR_EMBEDDED) && old == home_storage(t)))
-    storage_release(old); /* the home block holds the tensor itself */
+  return OK;
+}
+
+Status tensor_set_data(Tensor *t, const Tensor *source) {
+  enum { KEPT = TENSOR_RECORDS | TENSOR_VIEW | TENSOR_EMBEDDED };
+  if (source == t) return OK;
+  TRY(set_dims(t, source->ndim, source->sizes, source->strides, source->numel));
+  t->dtype = source->dtype;
+  t->offset = source->offset;
+  t->flags = (t->flags & KEPT) | (source->flags & ~(uint32_t)KEPT);
+  TensorExtension *old = t->extension;
+  if (source->extension) ref_retain(&source->extension->refs);
+  t->extension = source->extension;
+  if (old && ref_release(&old->refs)) old->free(old);
+  if (source->storage != t->storage) replace_storage(t, source->storage);
+  tensor_changed(t);
   return OK;
 }
 

@@ -97,6 +97,7 @@ typedef struct Tensor {
   Storage *storage;          /* NULL when undefined or opaque */
   AutogradMeta *autograd;
   struct TensorExtension *extension; /* quantizer, sparse parts, ..., or NULL */
+  void *mark;                        /* an embedder's, who finds by it what stands for the tensor */
   int64_t dims[10];
 } Tensor;
 
@@ -249,6 +250,8 @@ Status tensor_unsqueeze(const Tensor *t, int64_t dim, Tensor **out) MUST_CHECK;
 /* Changes sizes and strides (NULL: row-major) in place: for set_, resize_ and kernels' own tensors; the storage must
  * hold them. */
 Status tensor_set_sizes(Tensor *t, int ndim, const int64_t *sizes, const int64_t *strides) MUST_CHECK;
+/* `t` is what `source` is, over its memory; what autograd knows of `t` stays. */
+Status tensor_set_data(Tensor *t, const Tensor *source) MUST_CHECK;
 Status tensor_set_storage(Tensor *t, Storage *storage, int64_t offset, int ndim, const int64_t *sizes,
                           const int64_t *strides) MUST_CHECK;
 /* resize_: row-major sizes, the storage growing where it must. */

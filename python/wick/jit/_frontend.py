@@ -56,7 +56,15 @@ class Source:
         return min(self.starts[min(line, len(self.starts) - 1)] + column, len(self.data))
 
     def parse(self):
-        """The definition's node. The text may be indented: a block around it keeps its columns."""
+        """The definition's node."""
+        body = self.parse_all()
+        if len(body) != 1:
+            raise FrontendError("expected a single definition in the source of %s:%d" % (self.file_name,
+                                                                                          self.first_line))
+        return body[0]
+
+    def parse_all(self):
+        """The nodes of all definitions. The text may be indented: a block around it keeps its columns."""
         text = "if 1:\n" + self.text if self.text[:1] in " \t" else "\n" + self.text
         try:
             tree = ast.parse(text, self.file_name, type_comments=True)
@@ -65,12 +73,9 @@ class Source:
         body = tree.body
         if body and isinstance(body[0], ast.If) and text.startswith("if 1:"):
             body = body[0].body
-        if len(body) != 1:
-            raise FrontendError("expected a single definition in the source of %s:%d" % (self.file_name,
-                                                                                          self.first_line))
         # A line stands before the text: what `ast` calls line 2 is index 0 of `starts`.
         ast.increment_lineno(tree, -2)
-        return body[0]
+        return body
 
 
 def source_of(thing):

@@ -5,38 +5,67 @@ import inspect
 import io
 import textwrap
 import types
+from collections import OrderedDict
 
 from .. import _C
 from .. import nn
 from . import _from_torch, _modifiers, _program, _recursive
 from ._script import ScriptFunction, save_program
 
+def _compiling(init):
+    """An __init__ after whose end, the outermost one's, the module is compiled."""
+    @functools.wraps(init)
+    def compiling(self, *args, **kwargs):
+        depth = self.__dict__.get("_depth", 0)
+        self.__dict__["_depth"] = depth + 1
+        try:
+            init(self, *args, **kwargs)
+        finally:
+            self.__dict__["_depth"] = depth
+        if depth == 0:
+            self.__dict__.pop("_depth", None)
+            _compile_in_place(self)
+    return compiling
+
+
+class _ScriptMethod:
+    """A method marked `script_method`, until its class is made: objects have the compiled one."""
+
+    def __init__(self, function):
+        self.function = function
+
+
 class ScriptModule(nn.Module):
     """A module whose methods are compiled.
 
     What `script` gives is a RecursiveScriptModule. Derived by hand, a class's methods that are marked `script_method`
-    are compiled when its __init__ has ended.
+    are compiled when its __init__ has ended, with those that `define` added; the others are Python's.
     """
+
+    _script_methods = {}  # of a class and its bases: name -> function
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
-        init = vars(cls).get("__init__")
-        if init is None or cls.__name__ == "RecursiveScriptModule" or getattr(init, "_compiles", False):
-            return
+        methods = {}
+        for base in reversed(cls.__bases__):
+            methods.update(getattr(base, "_script_methods", {}))
+        for name, member in list(vars(cls).items()):
+            if isinstance(member, _ScriptMethod):
+                methods[name] = member.function
+                delattr(cls, name)
+        cls._script_methods = methods
+        if "__init__" in vars(cls) and cls.__name__ != "RecursiveScriptModule":
+            cls.__init__ = _compiling(vars(cls)["__init__"])
 
-        @functools.wraps(init)
-        def compiling(self, *args, **kw):
-            depth = self.__dict__.get("_depth", 0)
-            self.__dict__["_depth"] = depth + 1
-            try:
-                init(self, *args, **kw)
-            finally:
-                self.__dict__["_depth"] = depth
-            if depth == 0:
-                self.__dict__.pop("_depth", None)
-                _compile_in_place(self)
-        compiling._compiles = True
-        cls.__init__ = compiling
+    @_compiling
+    def __init__(self):
+        nn.Module.__init__(self)
+
+    def __call__(self, *args, **kwargs):
+        call = self.__dict__.get("_call")
+        if call is None or type(self).forward is not ScriptModule.forward:
+            return super().__call__(*args, **kwargs)
+        return call(*args, **kwargs)
 
     def _is_compiled(self):
         return "_script_handle" in self.__dict__
@@ -90,26 +119,50 @@ class ScriptModule(nn.Module):
             return
         if name in fields["_attribute_names"]:
             handle.set(name, value)
-            if name in fields["_parameters"]:
-                fields["_parameters"][name] = value
-            elif name in fields["_buffers"]:
-                fields["_buffers"][name] = value
-            elif name == "training":
+            if name == "training":
                 fields["training"] = bool(value)
+        elif isinstance(value, nn.Module):
+            self.add_module(name, value)
         elif name in fields["_modules"]:
-            handle.set(name, value._script_handle)
-            fields["_modules"][name] = value
+            raise RuntimeError("Cannot re-assign modules in a ScriptModule with non-scripted module, tried to replace "
+                               "existing module '%s': %s" % (name, value))
         elif "__%s_setter" % name in handle.names():
             handle.function("__%s_setter" % name)(value)
-        elif name.startswith("_"):
+        elif isinstance(value, nn.Parameter):
+            _refuse_tensor(name)
+        elif fields["_kind"] is not None and name in fields["_kind"].constants:
+            raise AttributeError("Cannot mutate TorchScript constant value: '%s'. Value: '%s'" % (name, value))
+        else:  # Python's alone
             fields[name] = value
-        else:
-            raise AttributeError("a compiled module gets no new attribute: '%s'" % name)
 
     def __delattr__(self, name):
-        if self._is_compiled():
-            raise AttributeError("a compiled module keeps its attributes: '%s'" % name)
+        if self._is_compiled() and (name in self._attribute_names or name in self._script_handle.names()
+                                    or name in self._modules):
+            raise RuntimeError("cannot delete methods or parameters of a script module")
         super().__delattr__(name)
+
+    def register_parameter(self, name, param):
+        """Of a module that is not compiled yet."""
+        if self._is_compiled() and name not in self._parameters:
+            _refuse_tensor(name)
+        super().register_parameter(name, param)
+
+    def register_buffer(self, name, tensor, persistent=True):
+        """Of a module that is not compiled yet."""
+        if self._is_compiled() and name not in self._buffers:
+            _refuse_tensor(name)
+        super().register_buffer(name, tensor, persistent)
+
+    def add_module(self, name, module):
+        """A compiled module in the place of one that is there."""
+        if not self._is_compiled():
+            super().add_module(name, module)
+            return
+        if not isinstance(module, ScriptModule) or name not in self._modules:
+            raise RuntimeError("Cannot re-assign modules in a ScriptModule with non-scripted module, tried to replace "
+                               "existing module '%s': %s" % (name, module))
+        self._script_handle.set(name, module._script_handle)
+        self._modules[name] = module
 
     def __dir__(self):
         names = list(super().__dir__())
@@ -165,8 +218,12 @@ class ScriptModule(nn.Module):
     def define(self, src):
         """Adds the methods of a text of TorchScript; their first parameter is self."""
         frame = inspect.currentframe().f_back
+        names = {**frame.f_globals, **frame.f_locals}
+        if not self._is_compiled():
+            self.__dict__.setdefault("_defined", []).append((textwrap.dedent(src), names))
+            return
         builder = _program.Builder()
-        builder.things.update({**frame.f_globals, **frame.f_locals})
+        builder.things.update(names)
         _C.compile_text(textwrap.dedent(src), "<define>", builder.resolve, self._script_handle)
 
     def save(self, f, _extra_files=None):
@@ -194,19 +251,6 @@ class ScriptModule(nn.Module):
 
     # ---- what nn.Module does to all tensors ----
 
-    def _apply(self, fn, *args):
-        super()._apply(fn, *args)
-        if self._is_compiled():
-            self._give_tensors()
-        return self
-
-    def _give_tensors(self):
-        """What the tables of Python hold becomes the program's again."""
-        for table in (self._parameters, self._buffers):
-            for name, value in table.items():
-                if value is not None:
-                    self._script_handle.set(name, value)
-
     def train(self, mode=True):
         """As nn.Module's, in the program too."""
         if self._is_compiled():
@@ -218,11 +262,11 @@ class ScriptModule(nn.Module):
         return self
 
     def _get_name(self):
-        return self.__dict__.get("original_name", type(self).__name__)
+        return type(self).__name__
 
     def extra_repr(self):
         """The class that it was made of."""
-        return "original_name=%s" % self._get_name() if self._is_compiled() else ""
+        return "original_name=%s" % self.original_name if isinstance(self, RecursiveScriptModule) else ""
 
     def __len__(self):
         return len(self._modules)
@@ -276,8 +320,8 @@ class RecursiveScriptModule(ScriptModule):
     """What `script` and `load` give for a module."""
 
     def __init__(self, handle):
-        super().__init__()
-        self._become(handle, {}, None, None)
+        nn.Module.__init__(self)
+        _become(self, handle, None, {}, None)
 
     def __call__(self, *args, **kwargs):
         return self.__dict__["_call"](*args, **kwargs)
@@ -290,24 +334,61 @@ class RecursiveScriptModule(ScriptModule):
         return made
 
 
+class _Tensors(OrderedDict):
+    """The parameters or the buffers of a compiled module, as its program has them now."""
+
+    def __init__(self, handle, names):
+        super().__init__()
+        self._handle = handle
+        for name in names:
+            OrderedDict.__setitem__(self, name, None)
+            self[name]
+
+    def __getitem__(self, name):
+        known = OrderedDict.__getitem__(self, name)
+        value = self._handle.get(name)
+        if value is not known:  # held, for what Python keeps with it
+            OrderedDict.__setitem__(self, name, value)
+        return value
+
+    def get(self, name, default=None):
+        return self[name] if name in self else default
+
+    def __setitem__(self, name, value):
+        if name not in self:
+            _refuse_tensor(name)
+        self._handle.set(name, value)
+        OrderedDict.__setitem__(self, name, value)
+
+    def __delitem__(self, name):
+        raise RuntimeError("cannot delete methods or parameters of a script module")
+
+    def values(self):
+        return [self[name] for name in self]
+
+    def items(self):
+        return [(name, self[name]) for name in self]
+
+
+def _refuse_tensor(name):
+    raise RuntimeError("Can't add a new parameter after ScriptModule construction. Tried to add '%s'" % name)
+
+
 def _become(module, handle, original, children, kind):
-    """Makes a new ScriptModule stand for a module of a program, with the tensors of `original` where it has any."""
+    """Makes a new ScriptModule stand for a module of a program, whose tensors those of `original` are, if it is given.
+    """
     fields = module.__dict__
-    names = []
+    names, tables = [], ([], [], [])
     for name, which, text in handle.attributes():
         names.append(name)
-        if which == 0:
-            continue
-        table = fields["_parameters"] if which == 1 else fields["_buffers"]
-        value = None
-        if original is not None:
-            value = _from_torch.adopt(original._parameters.get(name, original._buffers.get(name)))
-        if value is None:
-            value = handle.get(name)
-            if which == 1 and value is not None and not isinstance(value, nn.Parameter):
-                value = nn.Parameter(value, requires_grad=value.requires_grad)
-                handle.set(name, value)
-        table[name] = value
+        tables[which].append(name)
+    fields["_parameters"], fields["_buffers"] = _Tensors(handle, tables[1]), _Tensors(handle, tables[2])
+    if original is None:
+        for value in fields["_parameters"].values():
+            if type(value) is _C.Tensor:
+                value.__class__ = nn.Parameter
+    else:
+        fields["_non_persistent_buffers_set"] = set(original._non_persistent_buffers_set)
     for name, child in children.items():
         fields["_modules"][name] = child
         if name in names:
@@ -352,22 +433,13 @@ def _compile_in_place(module):
     scripted = _recursive.create(module)
     children = dict(scripted._modules)
     handle, kind = scripted._script_handle, scripted._kind
-    original = _Tables(dict(module._parameters), dict(module._buffers))
-    for name in list(vars(module)):
-        if name not in _KEPT:
-            del module.__dict__[name]
+    kept = {name: value for name, value in vars(module).items() if name in kind.failed}
+    module.__dict__.clear()
     nn.Module.__init__(module)
-    _become(module, handle, original, children, kind)
-
-
-class _Tables:
-    def __init__(self, parameters, buffers):
-        self._parameters, self._buffers = parameters, buffers
-
-
-_KEPT = set()
+    module.__dict__.update(kept)
+    _become(module, handle, scripted, children, kind)
 
 
 def script_method(fn):
     """A method of a class that derives from ScriptModule; it is compiled when an object is made."""
-    return _modifiers.export(fn)
+    return _ScriptMethod(fn)

@@ -168,6 +168,7 @@ class Builder:
         self.things = {}  # name in the program -> what it stands for
         self.included = {}  # id of a thing -> its name in the program
         self.calls_python = None  # the name of a function that stays Python's
+        self.unreadable = []  # (what stands in a method's place, the error of reading it)
         self.modules = {}  # "__torch__.Net" -> CompiledType of another program
 
     # ---- names ----
@@ -301,7 +302,6 @@ class Builder:
             tree = translator.function(node, name, body=body)
         elif modifier == _modifiers.IGNORE:
             tree = translator.function(node, name, body=foreign_body(plain, node, scope, translator))
-            self.calls_python = plain.__name__
         else:
             tree = translator.function(node, name)
         kind, children, begin, end = tree
@@ -309,12 +309,36 @@ class Builder:
             children += (_frontend.items([_frontend.var(d) for d in decorators]),)
         return (kind, children, begin, end, source)
 
+    def method_on_demand(self, function, name, attribute):
+        """The tree of a method that is compiled where another calls it. What can't be read is an error there."""
+        try:
+            return self.function_tree(function, name, ("_on_demand",), attribute)
+        except _frontend.FrontendError as error:
+            what = "method '%s' (%d)" % (name, len(self.unreadable))
+            self.unreadable.append((what, error))
+            return _frontend.definition(name, [("self", None)], None, [("TK_UNSUPPORTED", what, 0, 0)], ("_on_demand",))
+
+    def text_trees(self, text, names):
+        """The trees of the definitions that a text of TorchScript has; its free names are those of `names`."""
+        self.things.update(names)
+        source = _frontend.text_source(text, "<define>")
+        translator = _frontend.Translator(source)
+        return [translator.function(node) + (source,) for node in source.parse_all()]
+
     def compile(self):
         """The `_C.Program` of what was added."""
         from .. import _C
-        program = _C.compile(_frontend.items(self.statements), self.resolve)
-        if self.calls_python is not None:
-            _registry.python_users[program] = self.calls_python
+        try:
+            program = _C.compile(_frontend.items(self.statements), self.resolve)
+        except RuntimeError as error:
+            for what, unreadable in self.unreadable:
+                if what in str(error):
+                    raise unreadable from None
+            raise
+        calls_python = self.calls_python or next(
+            (name.split("_", 2)[-1] for name, _, _ in program.operators() if name.startswith("wick_python::")), None)
+        if calls_python is not None:
+            _registry.python_users[program] = calls_python
         return program
 
 

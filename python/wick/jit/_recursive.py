@@ -37,6 +37,8 @@ class ModuleType:
         self.failed = {}  # name -> why it is no attribute in programs
         self.hooks = ((), ())  # functions before and after forward
         self.compiled = None
+        self.defined = vars(module).get("_defined", ())  # (text, names) of methods that it alone has
+        self.tag = object() if self.defined else None
         self._read(module)
 
     def key(self):
@@ -45,7 +47,7 @@ class ModuleType:
                 tuple((name, repr(value), type(value)) for name, value in self.constants.items()),
                 tuple((name, id(function)) for name, function in self.functions.items()),
                 tuple((name, inner if isinstance(inner, str) else id(inner)) for name, inner in self.modules.items()),
-                tuple(tuple(map(id, hooks)) for hooks in self.hooks), getattr(self, "tag", None))
+                tuple(tuple(map(id, hooks)) for hooks in self.hooks), self.tag)
 
     # ---- reading a module ----
 
@@ -150,7 +152,7 @@ _RESERVED = {
     "_state_dict_hooks",
     "_state_dict_pre_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks",
     "_forward_hooks_always_called",
-    "_compiled_call_impl", "_script_handle", "_abc_impl"}
+    "_compiled_call_impl", "_script_handle", "_script_methods", "_defined", "_depth", "_abc_impl"}
 
 
 def _names(module):
@@ -238,7 +240,7 @@ def module_type(module):
     if _is_compiled(module):
         made = ModuleType.__new__(ModuleType)
         made.python_class, made.attributes, made.constants, made.functions = type(module), {}, {}, {}
-        made.modules, made.failed, made.hooks = {}, {}, ((), ())
+        made.modules, made.failed, made.hooks, made.defined = {}, {}, ((), ()), ()
         program = module._script_handle
         made.compiled = CompiledType(program, program.class_name[len("__torch__."):], set(program.names()))
         made.tag = program.class_name
@@ -259,7 +261,17 @@ def _members(cls):
         for name, member in vars(owner).items():
             if name not in found and (not in_container or name == "forward"):
                 found[name] = member
+    found.update(_script_methods(cls))
     return found
+
+
+def _script_methods(cls):
+    """The functions marked `script_method` of a class that is derived from ScriptModule by hand; else none."""
+    return getattr(cls, "_script_methods", {})
+
+
+def _is_by_hand(cls):
+    return any(base.__name__ == "ScriptModule" and _is_base(base) for base in cls.__mro__)
 
 
 def _is_base(cls):
@@ -273,6 +285,7 @@ class _Methods:
         self.kind, self.module, self.members = kind, module, members
         self.functions = {}
         self.properties = {}
+        self.wanted = set()  # names of functions that are compiled whoever calls them
 
     def method(self, name):
         """The function of Python of that name, or None: it is none of a user's class, or never compiled."""
@@ -285,6 +298,8 @@ class _Methods:
 
     def entries(self, is_traced):
         """The names that are compiled whoever calls them; a trace makes forward itself."""
+        if _is_by_hand(self.kind.python_class):
+            return [name for name in _script_methods(self.kind.python_class) if name != "forward" or not is_traced]
         names = []
         for name in self.members:
             member = self.method(name)
@@ -299,6 +314,8 @@ class _Methods:
 
     def find_properties(self):
         """The properties that are compiled."""
+        if _is_by_hand(self.kind.python_class):
+            return
         unused = set(getattr(self.kind.python_class, "__jit_unused_properties__", ()) or ())
         for name, member in self.members.items():
             if not isinstance(member, property) or name in unused or member.fget is None:
@@ -314,7 +331,15 @@ def _called_names(function):
         _, node = _frontend.parsed(inspect.unwrap(function))
     except _frontend.FrontendError:
         return frozenset()
-    return frozenset(inner.attr for inner in ast.walk(node) if isinstance(inner, ast.Attribute))
+    return frozenset(_attributes_in(node))
+
+
+def _attributes_in(node):
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Attribute):
+            yield inner.attr
+        elif isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id in ("hasattr", "getattr"):
+            yield from (a.value for a in inner.args[1:2] if isinstance(a, ast.Constant) and isinstance(a.value, str))
 
 
 @functools.lru_cache(maxsize=1024)
@@ -337,8 +362,9 @@ def _paths_from_self(function):
 
 
 def _choose_methods(pairs, is_traced=False):
-    """Of each (ModuleType, module): the functions that are compiled. What a compiled function names is compiled. Of
-    modules that are traced that begins with what is exported; forward is compiled where such a function calls it."""
+    """Of each (ModuleType, module): the functions that are compiled, and those that may be: what a function names may
+    be a method of any of the modules; which it is shows when it is compiled. Of modules that are traced that begins
+    with what is exported; forward is compiled where such a function calls it."""
     members = {}
     for kind, _ in pairs:
         if kind.python_class not in members:
@@ -372,8 +398,11 @@ def _choose_methods(pairs, is_traced=False):
             elif at is not None and at.method("forward") is None:  # a list or dict of modules
                 add_forwards(at)
     for methods in chosen:
+        methods.wanted.update(methods.entries(is_traced), _interface_methods(methods.kind.python_class))
         for name in methods.entries(is_traced):
             add(methods, name)
+        for text, _ in methods.kind.defined:
+            names.update(*(_attributes_in(node) for node in ast.parse(text).body))
         methods.find_properties()
         for member in methods.properties.values():
             pending.extend((methods, f) for f in (member.fget, member.fset) if f is not None)
@@ -391,6 +420,16 @@ def _choose_methods(pairs, is_traced=False):
             for name in fresh:
                 add(methods, name)
     return chosen
+
+
+def _interface_methods(cls):
+    """The names that interfaces ask for, where the class has them all: calls through an interface name no class."""
+    found = set()
+    for interface in [known for known, entry in _registry.classes.items() if entry.kind == "interface"]:
+        names = [name for name, member in vars(interface).items() if isinstance(member, types.FunctionType)]
+        if all(hasattr(cls, name) for name in names):
+            found.update(names)
+    return found
 
 
 # ---- class definitions ----
@@ -421,7 +460,12 @@ def _class_tree(methods, builder, name, names):
     for method_name, function in methods.functions.items():
         for declared in _registry.overloads_of(function):
             body.append(builder.function_tree(declared, method_name, ("_overload_method",), rewrite))
-        body.append(builder.function_tree(function, method_name, attribute=rewrite))
+        if method_name in methods.wanted:
+            body.append(builder.function_tree(function, method_name, attribute=rewrite))
+        else:
+            body.append(builder.method_on_demand(function, method_name, rewrite))
+    for text, names_there in kind.defined:
+        body.extend(builder.text_trees(text, names_there))
     for property_name, member in methods.properties.items():
         body.append(builder.function_tree(member.fget, property_name, ("property",), rewrite))
         if member.fset is not None and _modifiers.modifier_of(member.fset) == _modifiers.DEFAULT:

@@ -231,6 +231,9 @@ class _ModuleBuild:
 def _traced_class(module):
     class TopLevelTracedModule(module.RecursiveScriptModule):
         """What tracing a module gives."""
+
+        def _get_name(self):
+            return self.original_name
     return TopLevelTracedModule
 
 

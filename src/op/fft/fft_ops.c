@@ -104,7 +104,7 @@ static Status check_points(int64_t n) {
 /* Integers become the default dtype; then complex where the transform asks for it. */
 static Status promote(Exec *exec, bool to_complex, Tensor **x) {
   DType dtype = (DType)(*x)->dtype;
-  if (!dtype_is_floating(dtype) && !dtype_is_complex(dtype)) dtype = DTYPE_FLOAT32;
+  if (!dtype_is_floating(dtype) && !dtype_is_complex(dtype)) dtype = dtype_default();
   if (dtype == DTYPE_FLOAT16 || dtype == DTYPE_BFLOAT16 || dtype == DTYPE_COMPLEX32)
     return status_new(ERROR_RUNTIME, "Unsupported dtype %s", dtype_scalar_name(dtype));
   if (to_complex && !dtype_is_complex(dtype)) dtype = dtype_to_complex(dtype);
@@ -258,7 +258,7 @@ done:
 
 /* ---- fftfreq, rfftfreq: (n, d, dtype, layout, device, pin_memory) ---- */
 static Status shape_freq(Call *call, TensorSpec *specs, int64_t size, const char *name) {
-  DType dtype = call_dtype_or(call, 2, DTYPE_FLOAT32);
+  DType dtype = call_dtype_or(call, 2, dtype_default());
   if (!dtype_is_floating(dtype) && !dtype_is_complex(dtype))
     return status_new(ERROR_RUNTIME, "%s requires a floating point or complex dtype", name);
   shape_set(specs, dtype, 1, &size);

@@ -55,6 +55,12 @@ static void append_float(char key, double value, StrBuf *out) {
   strbuf_puts(out, text);
 }
 
+static bool is_one_character(Str text) {
+  size_t count = 0;
+  for (size_t i = 0; i < text.length; i++) count += ((uint8_t)text.data[i] & 0xc0) != 0x80; /* not inside of one */
+  return count == 1;
+}
+
 static Status format_one(char key, IValue v, StrBuf *out) {
   switch (key) {
     case 'd':
@@ -72,7 +78,7 @@ static Status format_one(char key, IValue v, StrBuf *out) {
     case 'c':
       if (v.tag == TAG_INT)
         strbuf_char(out, (char)v.i);
-      else if (v.tag == TAG_STRING)
+      else if (v.tag == TAG_STRING && is_one_character(ivalue_str(v)))
         strbuf_str(out, ivalue_str(v));
       else
         return status_exception("TypeError", "%%c requires an int or char for formatting");
@@ -127,15 +133,8 @@ static Status print(Call *c) {
   return status;
 }
 
-/* To people, who may sit at a terminal. */
 static Status warn(Call *c) {
-  StrBuf out = {0};
-  strbuf_puts(&out, "UserWarning: ");
-  strbuf_escape(&out, call_str(c, 0), "\n\t");
-  strbuf_char(&out, '\n');
-  if (!out.failed) exec_print(c->exec, strbuf_view(&out), stderr);
-  strbuf_dispose(&out);
-  return OK;
+  return exec_warn(c->exec, call_str(c, 0));
 }
 
 static const OpRow rows[] = {

@@ -1,5 +1,5 @@
 /* torch.tensor and torch.as_tensor of Python numbers and nested lists. Values take the default dtype of their kind
- * first (floats float32), then the dtype asked for, as TorchScript has it. */
+ * first, then the dtype asked for, as TorchScript has it. */
 #include "call/options.h"
 
 #include <assert.h>
@@ -16,11 +16,11 @@ static Status number_dtype(const Type *type, bool is_empty, DType *out) {
     case TYPE_INT:
       return *out = DTYPE_INT64, OK;
     case TYPE_FLOAT:
-      return *out = DTYPE_FLOAT32, OK;
+      return *out = dtype_default(), OK;
     case TYPE_BOOL:
       return *out = DTYPE_BOOL, OK;
     case TYPE_COMPLEX:
-      return *out = DTYPE_COMPLEX64, OK;
+      return *out = dtype_default_complex(), OK;
     default:
       break;
   }

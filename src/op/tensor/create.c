@@ -14,7 +14,7 @@ static uint32_t options_at(const Call *c) {
 
 static Status shape_sizes(Call *c, TensorSpec *spec) { /* (size, *options) */
   TRY(sizes_read(c, 0, spec));
-  return options_read(c, 1, DTYPE_FLOAT32, spec);
+  return options_read(c, 1, dtype_default(), spec);
 }
 
 static Status shape_empty(Call *c, TensorSpec *spec) { /* (size, *options, memory_format) */
@@ -38,7 +38,7 @@ static Status read_strides(const Call *c, uint32_t at, TensorSpec *spec) {
 static Status shape_empty_strided(Call *c, TensorSpec *spec) { /* (size, stride, *options) */
   TRY(sizes_read(c, 0, spec));
   TRY(read_strides(c, 1, spec));
-  return options_read(c, 2, DTYPE_FLOAT32, spec);
+  return options_read(c, 2, dtype_default(), spec);
 }
 
 static Status shape_full(Call *c, TensorSpec *spec) { /* (size, fill_value, *options) */
@@ -69,15 +69,15 @@ static Status shape_new_strided(Call *c, TensorSpec *spec) {
 }
 
 static Status shape_scalar(Call *c, TensorSpec *spec) {
-  return options_read(c, 1, DTYPE_FLOAT32, spec);
+  return options_read(c, 1, dtype_default(), spec);
 }
 
 static Status shape_eye(Call *c, TensorSpec *spec) { /* (n, *options) or (n, m, *options) */
   int64_t n = call_int(c, 0), m = call_int(c, options_at(c) - 1);
   if (n < 0) return status_new(ERROR_RUNTIME, "n must be greater or equal to 0, got %lld", (long long)n);
   if (m < 0) return status_new(ERROR_RUNTIME, "m must be greater or equal to 0, got %lld", (long long)m);
-  shape_set(spec, DTYPE_FLOAT32, 2, (int64_t[]){n, m});
-  return options_read(c, options_at(c), DTYPE_FLOAT32, spec);
+  shape_set(spec, dtype_default(), 2, (int64_t[]){n, m});
+  return options_read(c, options_at(c), dtype_default(), spec);
 }
 
 /* ---- kernels ---- */

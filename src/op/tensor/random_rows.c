@@ -158,7 +158,7 @@ typedef struct Places {
 static Status shape_made(Call *c, TensorSpec *spec) {
   const Places *at = call_with(c);
   TRY(sizes_read(c, at->sizes, spec));
-  return options_read(c, at->options, DTYPE_FLOAT32, spec);
+  return options_read(c, at->options, dtype_default(), spec);
 }
 
 static Status shape_as_self(Call *c, TensorSpec *spec) {

@@ -159,7 +159,7 @@ static Status kernel_var(Call *call) {
 /* ---- logsumexp ---- */
 static Status shape_logsumexp(Call *call, TensorSpec *specs) {
   DType self = (DType)call_tensor(call, 0)->dtype;
-  return one_output(call, specs, class_of(self) == REDUCE_I64 ? DTYPE_FLOAT32 : self);
+  return one_output(call, specs, class_of(self) == REDUCE_I64 ? dtype_default() : self);
 }
 
 /* ---- norms ---- */

@@ -50,7 +50,7 @@ static Status check_real(const char *kernel, DType dtype) {
 /* ---- arange ---- */
 static DType arange_dtype(const IValue *scalars, uint32_t count) {
   for (uint32_t i = 0; i < count; i++)
-    if (scalars[i].tag != TAG_INT && scalars[i].tag != TAG_BOOL) return DTYPE_FLOAT32;
+    if (scalars[i].tag != TAG_INT && scalars[i].tag != TAG_BOOL) return dtype_default();
   return DTYPE_INT64;
 }
 
@@ -136,7 +136,7 @@ static Status shape_range(Call *c, TensorSpec *spec) {
   IValue bounds[3];
   uint32_t count = arange_bounds(c, bounds);
   shape_set(spec, DTYPE_FLOAT32, 1, (int64_t[]){0});
-  TRY(options_read(c, count, DTYPE_FLOAT32, spec));
+  TRY(options_read(c, count, dtype_default(), spec));
   TRY(check_real("range_cpu", spec->dtype));
   double start = ivalue_to_double(bounds[0]), end = ivalue_to_double(bounds[1]), step = ivalue_to_double(bounds[2]);
   TRY(check_bounds(start, end, step, "lower"));
@@ -165,7 +165,7 @@ static Status shape_space(Call *c, TensorSpec *spec) {
   if (steps < 0) return status_new(ERROR_RUNTIME, "number of steps must be non-negative");
   bool is_complex = call_scalar(c, 0).tag == TAG_COMPLEX || call_scalar(c, 1).tag == TAG_COMPLEX;
   shape_set(spec, DTYPE_FLOAT32, 1, &steps);
-  TRY(options_read(c, is_log ? 4 : 3, is_complex ? DTYPE_COMPLEX64 : DTYPE_FLOAT32, spec));
+  TRY(options_read(c, is_log ? 4 : 3, is_complex ? dtype_default_complex() : dtype_default(), spec));
   if (is_complex && !dtype_is_complex(spec->dtype))
     return status_new(ERROR_RUNTIME,
                       "torch.%s(): inferred dtype c10::complex<float> can't be safely cast to passed dtype %s", name,
@@ -312,7 +312,7 @@ static Status shape_window(Call *c, TensorSpec *spec) {
     return status_new(ERROR_RUNTIME, STR_FMT " requires non-negative window_length, got window_length=%lld",
                       STR_ARG(str_slice(name, 6, name.length)), (long long)length);
   shape_set(spec, DTYPE_FLOAT32, 1, &length);
-  TRY(options_read(c, window->options, DTYPE_FLOAT32, spec));
+  TRY(options_read(c, window->options, dtype_default(), spec));
   if (dtype_is_floating(spec->dtype)) return OK;
   return status_new(ERROR_RUNTIME, STR_FMT " expects floating point dtypes, got: %s",
                     STR_ARG(str_slice(name, 6, name.length)), dtype_scalar_name(spec->dtype));

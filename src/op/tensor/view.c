@@ -652,7 +652,11 @@ static const OpRow rows[] = {
     COPY_ROW("aten::expand_copy(Tensor self, SymInt[] size, *, bool implicit=False) -> Tensor", expand, "self: grad"),
     LIKE_ROW("aten::expand_as(Tensor(a) self, Tensor other) -> Tensor(a)", expand_as, "self: grad"),
     ROW("aten::broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)", expand, "self: grad"),
-    ROW("aten::alias(Tensor(a) self) -> Tensor(a)", alias, "self: grad"),
+    {.schema = "aten::alias(Tensor(a) self) -> Tensor(a)",
+     .kernel = kernel_view,
+     SHOWS(alias),
+     .grad = "self: grad",
+     .flags = OP_VIEW | OP_ACCEPT_ANY},
     /* For bodies of operators whose gradient has a layout of its own. */
     ROW("aten::_gradient_in_format(Tensor(a) self, str format) -> Tensor(a)", alias,
         "self: gradient_in_format(grad, self, format)"),

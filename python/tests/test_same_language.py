@@ -1,0 +1,126 @@
+"""The default dtype, prints and warnings of programs, and corners of the language, as PyTorch has them."""
+import contextlib
+import io
+import unittest
+import warnings
+
+from beside import torch
+
+nn = torch.nn
+
+
+@contextlib.contextmanager
+def default_dtype(dtype):
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+class DefaultDtype(unittest.TestCase):
+    def test_of_operators(self):
+        x = torch.tensor([1, 2])
+        with default_dtype(torch.float64):
+            made = [torch.ones(2, dtype=None), torch.empty(2, dtype=None), torch.rand(1, dtype=None), x / 2, x.sqrt(),
+                    x * 1.5, torch.pow(x, 0.5), torch.sigmoid(x), torch.atan2(x, x), torch.full((1,), 2.0),
+                    torch.arange(0.0, 3), torch.linspace(0, 1, 2), torch.tensor([]), torch.hann_window(3)]
+            self.assertEqual([each.dtype for each in made], [torch.float64] * len(made))
+            self.assertEqual([each.dtype for each in (x + 1j, torch.tensor(1j))], [torch.complex128] * 2)
+            self.assertEqual([each.dtype for each in (torch.full((1,), 2), torch.arange(3), torch.randperm(2),
+                                                      torch.zeros_like(x))], [torch.int64] * 4)
+            self.assertIs(torch.ones(1, dtype=torch.float32).mul(2.0).dtype, torch.float32)
+        self.assertIs((x / 2).dtype, torch.float32)
+
+    def test_of_modules(self):
+        with default_dtype(torch.float64):
+            layers = nn.Linear(2, 2), nn.LSTM(2, 2), nn.BatchNorm1d(2), nn.Embedding(2, 2), nn.Conv2d(1, 1, 1)
+            for layer in layers:
+                self.assertEqual({p.dtype for p in layer.parameters()}, {torch.float64})
+            self.assertIs(layers[0](torch.ones(2)).dtype, torch.float64)
+            self.assertIs(layers[2].running_mean.dtype, torch.float64)
+
+    def test_of_programs(self):
+        def made(x):
+            return torch.ones(2), torch.tensor([1.0]), x / 2, x.sqrt(), x * 1.5, torch.tensor(1.5)
+        x = torch.tensor([1, 2])
+        with default_dtype(torch.float64):
+            program = torch.jit.script(made)
+            for _ in range(5):
+                self.assertEqual([each.dtype for each in program(x)], [torch.float64] * 6)
+
+    def test_programs_that_ran_before(self):
+        program = torch.jit.script(lambda_of_ints)
+        for _ in range(5):
+            self.assertIs(program(torch.tensor([1, 2])).dtype, torch.float32)
+        with default_dtype(torch.float64):
+            for _ in range(5):
+                self.assertIs(program(torch.tensor([1, 2])).dtype, torch.float64)
+        self.assertIs(program(torch.tensor([1, 2])).dtype, torch.float32)
+
+
+def lambda_of_ints(x):
+    return (x / 2 + 1).sin()
+
+
+class Output(unittest.TestCase):
+    def test_print(self):
+        @torch.jit.script
+        def program(n: int):
+            print("text", n, [1, 2], None)
+            return n
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            program(3)
+            program(4)
+        self.assertEqual(out.getvalue(), "text 3 [1, 2] None\ntext 4 [1, 2] None\n")
+
+    def test_print_that_fails(self):
+        @torch.jit.script
+        def program(n: int):
+            print("text", n)
+            return n
+
+        class Full:
+            def write(self, text):
+                raise ValueError("no space")
+
+            def flush(self):
+                pass
+        with contextlib.redirect_stdout(Full()), self.assertRaisesRegex((ValueError, RuntimeError), "no space"):
+            program(1)
+
+    def test_warnings(self):
+        @torch.jit.script
+        def program(n: int):
+            warnings.warn("of a program")
+            return n
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            program(1)
+            program(2)
+        self.assertEqual([(each.category, str(each.message)) for each in caught], [(UserWarning, "of a program")] * 2)
+        with warnings.catch_warnings(), contextlib.redirect_stderr(io.StringIO()) as out:
+            warnings.simplefilter("always")
+            program(1)
+        self.assertIn("UserWarning: of a program", out.getvalue())
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with self.assertRaisesRegex(UserWarning, "of a program"):
+                program(1)
+        self.assertEqual(program(3), 3)
+
+
+class Language(unittest.TestCase):
+    def test_percent_c(self):
+        @torch.jit.script
+        def character(c: str):
+            return "<%c>" % c
+        self.assertEqual(character("f"), "<f>")
+        for text in ("", "foo"):
+            with self.assertRaisesRegex(Exception, "%c requires an int or char"):
+                character(text)
+
+
+if __name__ == "__main__":
+    unittest.main()
