@@ -66,6 +66,8 @@ WICK_API wick_value *wick_call_result(wick_call *call, size_t index);
 WICK_API wick_status wick_call_operator(wick_call *call, const char *name, const char *WICK_NULLABLE overload,
                                         const wick_value *const *arguments, size_t count, wick_value **out,
                                         wick_error **error);
+/* Whether gradients are recorded where the program calls the operator. */
+WICK_API int wick_call_grad_is_enabled(const wick_call *call);
 /* Fails when the call is cancelled, past its deadline or out of steps. For long loops; cheap. */
 WICK_API wick_status wick_call_poll(const wick_call *call, wick_error **error);
 /* Runs body(arg, begin, end) over parts of 0 to n of `grain` and more, on the call's threads, and waits for them. */

@@ -8,6 +8,11 @@
 
 static _Thread_local struct { bool grad_off, inference; } mode;
 
+bool grad_set_enabled(bool on) {
+  bool before = !mode.grad_off;
+  mode.grad_off = !on;
+  return before;
+}
 bool grad_is_enabled(void) {
   return !mode.grad_off;
 }

@@ -60,7 +60,9 @@ static wick_status run(void *user, wick_call *call, wick_error **error) {
     *error = wick_error_new(WICK_RUNTIME, "the interpreter that has the function is over");
     return WICK_RUNTIME;
   }
+  bool grad = grad_set_enabled(wick_call_grad_is_enabled(call));
   wick_status status = call_function(f, call) ? fail(python_goes_on(&entered), error) : WICK_OK;
+  grad_set_enabled(grad);
   python_leave(&entered);
   return status;
 }

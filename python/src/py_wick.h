@@ -131,6 +131,7 @@ PyObject *raise_operator(ModuleState *state, wick_status status, wick_error *err
 /* Options of a call in this thread: grad mode. */
 void call_options(wick_run_options *options);
 bool grad_is_enabled(void);
+bool grad_set_enabled(bool on); /* in this thread; how it was */
 /* Around work that may last: gives the GIL away, and Ctrl-C fires the cancel token of the options while it runs in the
  * main thread. Then raise_wick makes a KeyboardInterrupt of WICK_CANCELLED.
  *

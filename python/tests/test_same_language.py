@@ -108,10 +108,46 @@ class Output(unittest.TestCase):
             warnings.simplefilter("error")
             with self.assertRaisesRegex(UserWarning, "of a program"):
                 program(1)
-        self.assertEqual(program(3), 3)
+            warnings.simplefilter("ignore")
+            self.assertEqual(program(3), 3)
 
 
 class Language(unittest.TestCase):
+    def test_is(self):
+        program = torch.jit.CompilationUnit("""
+def f(n: int):
+    a = [1, 1]
+    b = [1, 1]
+    c = a
+    return [a is b, a is c, a is not b, [1, 1] is [1, 1], torch.ones(1) is torch.ones(1)]
+""")
+        for _ in range(5):
+            self.assertEqual(program.f(1), [False, True, True, False, False])
+
+    def test_no_grad_around_ignored(self):
+        class Ignoring(nn.Module):
+            @torch.jit.ignore
+            def python(self, x: torch.Tensor) -> torch.Tensor:
+                return x * torch.ones(2, requires_grad=True)
+
+            def forward(self, x):
+                with torch.no_grad():
+                    y = self.python(x)
+                return y, self.python(x)
+        y, z = torch.jit.script(Ignoring())(torch.ones(2))
+        self.assertEqual((y.requires_grad, z.requires_grad), (False, True))
+        self.assertTrue(torch.is_grad_enabled())
+
+    def test_variable(self):
+        Variable = torch.autograd.Variable
+        x = torch.ones(2)
+        v = Variable(x, requires_grad=True)
+        self.assertEqual((v.requires_grad, x.requires_grad, v.data_ptr()), (True, False, x.data_ptr()))
+        self.assertTrue(isinstance(x, Variable))
+        self.assertFalse(isinstance(1, Variable))
+        with self.assertRaisesRegex(TypeError, "Variable data has to be a tensor"):
+            Variable([1])
+
     def test_percent_c(self):
         @torch.jit.script
         def character(c: str):

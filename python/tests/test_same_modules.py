@@ -81,7 +81,8 @@ class ByHand(unittest.TestCase):
         want = (module.inner[0](torch.ones(2)) * 6).tolist()
         self.assertEqual(module(torch.ones(2)).tolist(), want)
         self.assertEqual((module.calls.item(), module.count, module.scale), (1, 1, 3))
-        self.assertEqual([name for name, _ in module.named_parameters()], ["weight", "inner.0.weight", "inner.0.bias"])
+        names = [name for name, _ in module.named_parameters()]
+        self.assertEqual(names, ["weight", "inner.0.weight", "inner.0.bias"])
         module.count = 7
         module(torch.ones(2))
         self.assertEqual(module.count, 8)
@@ -359,6 +360,67 @@ class PythonMethods(unittest.TestCase):
                 return hasattr(self, "helper"), hasattr(self, "missing")
         self.assertEqual(torch.jit.script(Asking())(torch.ones(1)).tolist(), [2])
         self.assertEqual(torch.jit.script(Asked())(torch.ones(1)), (True, False))
+
+
+class StandIns(unittest.TestCase):
+    def test_own_length(self):
+        class Layers(nn.ModuleList):
+            def __len__(self):
+                return 7
+
+        class Holding(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layers = Layers([nn.Linear(1, 1)])
+
+            def forward(self, x):
+                return len(self.layers)
+        self.assertEqual(torch.jit.script(Holding())(torch.ones(1)), 7)
+
+    def test_prepare_scriptable(self):
+        class Real(nn.Module):
+            def __init__(self, factor):
+                super().__init__()
+                self.factor = factor
+
+            def forward(self, x):
+                return x * self.factor
+
+        class Standing(nn.Module):
+            def __prepare_scriptable__(self):
+                return Real(3)
+
+            def forward(self, x):
+                return [each for each in x.anything]
+
+        class Holding(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.inner, self.layers = Standing(), nn.ModuleList([Standing()])
+
+            def forward(self, x):
+                return self.inner(x) + self.layers[0](x)
+        self.assertEqual(torch.jit.script(Standing())(torch.ones(1)).tolist(), [3])
+        self.assertEqual(torch.jit.script(Holding())(torch.ones(1)).tolist(), [6])
+
+    def test_type_that_others_used_otherwise(self):
+        class Inner(nn.Module):
+            def forward(self, x):
+                return x
+
+            def step(self, x):
+                return x + 1
+
+        class Outer(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.inner = Inner()
+
+            def forward(self, x):
+                return self.inner.step(x)
+        first = torch.jit.script(Inner())
+        self.assertEqual(torch.jit.script(Outer())(torch.ones(1)).tolist(), [2])
+        self.assertEqual(first(torch.ones(1)).tolist(), [1])
 
 
 if __name__ == "__main__":

@@ -94,9 +94,12 @@ class Traced(unittest.TestCase):
             return x[:, 0:, x.size(2) - 5] + x[:, :, x.shape[1] - 3]
         self.follows(last, (torch.arange(36.0).reshape(2, 3, 6),), (torch.arange(48.0).reshape(2, 3, 8),))
 
-    def test_index_out_of_range(self):
-        with self.assertRaises(IndexError):
-            torch.jit.trace(lambda x, n: x[n], (torch.ones(2), torch.tensor(5)))
+
+class Checks(unittest.TestCase):
+    def test_arguments_that_are_not_contiguous(self):
+        for example in (torch.ones(2, 3).t(), torch.ones(1, 3).expand(2, 3), torch.ones(2, 6)[:, ::2]):
+            traced = torch.jit.trace(lambda a: a.sum(0) + 1, (example,))
+            self.assertEqual(traced(example).tolist(), (example.sum(0) + 1).tolist())
 
 
 class Containers(unittest.TestCase):

@@ -53,6 +53,10 @@ wick_status wick_call_operator(wick_call *call, const char *name, const char *ov
   return api_status(value_box(result, out), error);
 }
 
+int wick_call_grad_is_enabled(const wick_call *call) {
+  return call && call->call->exec->grad_enabled;
+}
+
 wick_status wick_call_poll(const wick_call *call, wick_error **error) {
   API_NEED(call);
   return api_status(exec_poll(call->call->exec), error);

@@ -264,6 +264,8 @@ const Operator *node_operator(const Node *node);
 /* The same, but tells no memory from no operator. */
 Status node_resolve(const Node *node, const Operator **out) MUST_CHECK;
 bool node_has_side_effects(const Node *node);
+/* Whether something asks if it is the same list, or tensor, as another: then one can't take another's place. */
+bool value_is_told_apart(const Value *value);
 bool node_is_nondeterministic(const Node *node);
 bool node_writes_to(const Node *node, uint32_t i); /* to its i-th input: its schema or its row (OpRow.writes) says so */
 bool node_writes(const Node *node);                /* to some input, or to what one holds */

@@ -392,6 +392,17 @@ bool node_is_nondeterministic(const Node *node) {
   return op && op->flags & OP_NONDETERMINISTIC && !node_is_in_eval(node);
 }
 
+static bool asks_identity(const Node *node) {
+  if (node->kind != SYM_aten___is__ && node->kind != SYM_aten___isnot__) return false;
+  return type_may_be_mutable(node_input(node, 0)->type) && type_may_be_mutable(node_input(node, 1)->type);
+}
+
+bool value_is_told_apart(const Value *value) {
+  for (size_t i = 0; i < value->uses.length; i++)
+    if (asks_identity(value->uses.data[i].user)) return true;
+  return false;
+}
+
 bool node_may_change_grad_mode(const Node *node) {
   return node_has_flag(node, KIND_SETS_MODE);
 }

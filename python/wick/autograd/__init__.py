@@ -7,7 +7,22 @@ from .function import Function  # noqa: F401
 from .gradcheck import gradcheck, gradgradcheck  # noqa: F401
 from . import functional  # noqa: F401,E402
 
-Variable = Tensor
+
+class _VariableType(type):
+    def __instancecheck__(cls, value):
+        return isinstance(value, Tensor)
+
+
+class Variable(metaclass=_VariableType):
+    """Every tensor is one. Variable(tensor, requires_grad=False): another over the same memory, without history."""
+
+    def __new__(cls, data=None, requires_grad=False, volatile=None):
+        if data is None:
+            data = Tensor()
+        if not isinstance(data, Tensor):
+            raise TypeError("Variable data has to be a tensor, but got " + type(data).__name__)
+        made = data.detach()
+        return made.requires_grad_() if requires_grad else made
 
 
 def _as_tuple(value):

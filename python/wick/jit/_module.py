@@ -124,8 +124,7 @@ class ScriptModule(nn.Module):
         elif isinstance(value, nn.Module):
             self.add_module(name, value)
         elif name in fields["_modules"]:
-            raise RuntimeError("Cannot re-assign modules in a ScriptModule with non-scripted module, tried to replace "
-                               "existing module '%s': %s" % (name, value))
+            _refuse_module(name, value)
         elif "__%s_setter" % name in handle.names():
             handle.function("__%s_setter" % name)(value)
         elif isinstance(value, nn.Parameter):
@@ -159,8 +158,7 @@ class ScriptModule(nn.Module):
             super().add_module(name, module)
             return
         if not isinstance(module, ScriptModule) or name not in self._modules:
-            raise RuntimeError("Cannot re-assign modules in a ScriptModule with non-scripted module, tried to replace "
-                               "existing module '%s': %s" % (name, module))
+            _refuse_module(name, module)
         self._script_handle.set(name, module._script_handle)
         self._modules[name] = module
 
@@ -268,8 +266,17 @@ class ScriptModule(nn.Module):
         """The class that it was made of."""
         return "original_name=%s" % self.original_name if isinstance(self, RecursiveScriptModule) else ""
 
+    def _own(self, name):
+        """The method of that name which the class of a container defines itself; None: it does not."""
+        if self._is_compiled() and name in self._script_handle.names():
+            return self._method(name)
+        kind = self.__dict__.get("_kind")
+        member = _recursive._members(kind.python_class).get(name) if kind is not None else None
+        return types.MethodType(member, self) if isinstance(member, types.FunctionType) else None
+
     def __len__(self):
-        return len(self._modules)
+        own = self._own("__len__")
+        return len(self._modules) if own is None else own()
 
     def __iter__(self):
         base = _recursive._container_base(self._kind.python_class) if self.__dict__.get("_kind") else ""
@@ -287,7 +294,8 @@ class ScriptModule(nn.Module):
         return list(modules.values())[index]
 
     def __contains__(self, name):
-        return name in self._modules
+        own = self._own("__contains__")
+        return name in self._modules if own is None else own(name)
 
     def keys(self):
         """Names of submodules."""
@@ -374,9 +382,13 @@ def _refuse_tensor(name):
     raise RuntimeError("Can't add a new parameter after ScriptModule construction. Tried to add '%s'" % name)
 
 
+def _refuse_module(name, module):
+    raise RuntimeError("Cannot re-assign modules in a ScriptModule with non-scripted module, tried to replace "
+                       "existing module '%s': %s" % (name, module))
+
+
 def _become(module, handle, original, children, kind):
-    """Makes a new ScriptModule stand for a module of a program, whose tensors those of `original` are, if it is given.
-    """
+    """Makes a new ScriptModule stand for a module of a program, whose tensors are those of `original`, if any."""
     fields = module.__dict__
     names, tables = [], ([], [], [])
     for name, which, text in handle.attributes():

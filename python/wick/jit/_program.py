@@ -316,7 +316,8 @@ class Builder:
         except _frontend.FrontendError as error:
             what = "method '%s' (%d)" % (name, len(self.unreadable))
             self.unreadable.append((what, error))
-            return _frontend.definition(name, [("self", None)], None, [("TK_UNSUPPORTED", what, 0, 0)], ("_on_demand",))
+            body = [("TK_UNSUPPORTED", what, 0, 0)]
+            return _frontend.definition(name, [("self", None)], None, body, ("_on_demand",))
 
     def text_trees(self, text, names):
         """The trees of the definitions that a text of TorchScript has; its free names are those of `names`."""

@@ -7,6 +7,7 @@ methods name.
 """
 
 import ast
+import copy
 import functools
 import inspect
 import types
@@ -19,7 +20,7 @@ kinds = {}  # "__torch__.Net" -> ModuleType
 
 
 class CompiledType:
-    """The class `name` of `program`, with the methods that are there."""
+    """The class `name` of `program`, with the methods that are there whoever calls them."""
 
     def __init__(self, program, name, methods):
         self.program, self.name, self.methods = program, name, methods
@@ -37,6 +38,7 @@ class ModuleType:
         self.failed = {}  # name -> why it is no attribute in programs
         self.hooks = ((), ())  # functions before and after forward
         self.compiled = None
+        self.name_key = self  # of its name in programs
         self.defined = vars(module).get("_defined", ())  # (text, names) of methods that it alone has
         self.tag = object() if self.defined else None
         self._read(module)
@@ -334,11 +336,20 @@ def _called_names(function):
     return frozenset(_attributes_in(node))
 
 
+_MAGIC = {"len": "__len__", "abs": "__abs__", "round": "__round__", "hash": "__hash__", "hex": "__hex__", "oct": "__oct__"}
+
+
 def _attributes_in(node):
     for inner in ast.walk(node):
         if isinstance(inner, ast.Attribute):
             yield inner.attr
-        elif isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id in ("hasattr", "getattr"):
+        elif isinstance(inner, ast.Call) and getattr(inner.func, "id", "") in _MAGIC:
+            yield _MAGIC[inner.func.id]
+        elif isinstance(inner, ast.Subscript):
+            yield "__getitem__"
+        elif isinstance(inner, ast.Compare):
+            yield "__contains__"
+        elif isinstance(inner, ast.Call) and getattr(inner.func, "id", "") in ("hasattr", "getattr"):
             yield from (a.value for a in inner.args[1:2] if isinstance(a, ast.Constant) and isinstance(a.value, str))
 
 
@@ -363,8 +374,8 @@ def _paths_from_self(function):
 
 def _choose_methods(pairs, is_traced=False):
     """Of each (ModuleType, module): the functions that are compiled, and those that may be: what a function names may
-    be a method of any of the modules; which it is shows when it is compiled. Of modules that are traced that begins
-    with what is exported; forward is compiled where such a function calls it."""
+    be a method of any of the modules; which it is shows when it is compiled. Then the names. Of modules that are traced
+    that begins with what is exported; forward is compiled where such a function calls it."""
     members = {}
     for kind, _ in pairs:
         if kind.python_class not in members:
@@ -419,7 +430,7 @@ def _choose_methods(pairs, is_traced=False):
         for methods in chosen:
             for name in fresh:
                 add(methods, name)
-    return chosen
+    return chosen, names
 
 
 def _interface_methods(cls):
@@ -508,7 +519,12 @@ def _compile_types(root, module):
     fresh = [(kind, of) for kind, of in pairs if kind.compiled is None]
     for _, of in fresh:
         _check(of)
-    chosen = _choose_methods(fresh)
+    chosen, called = _choose_methods(fresh)
+    if any(_lacks(kind, of, called) for kind, of in pairs):
+        fresh = [(kind, of) for kind, of in pairs if not _is_compiled(of)]
+        for kind, _ in fresh:
+            kind.compiled, kind.name_key = None, object()
+        chosen, _ = _choose_methods(fresh)
     builder = _program.Builder()
     names = {}
     for kind, _ in pairs:
@@ -517,7 +533,7 @@ def _compile_types(root, module):
             builder.modules["__torch__." + kind.compiled.name] = kind.compiled
     for methods in chosen:
         kind = methods.kind
-        names[id(kind)] = _registry.unique_name(_registry.program_name(kind.python_class), kind)
+        names[id(kind)] = _registry.unique_name(_registry.program_name(kind.python_class), kind.name_key)
         builder.statements.append(_class_tree(methods, builder, names[id(kind)], names))
     try:
         program = builder.compile()
@@ -526,8 +542,16 @@ def _compile_types(root, module):
         raise
     for methods in chosen:
         kind = methods.kind
-        kind.compiled = CompiledType(program, names[id(kind)], set(methods.functions))
+        kind.compiled = CompiledType(program, names[id(kind)], methods.wanted)
         kinds["__torch__." + kind.compiled.name] = kind
+
+
+def _lacks(kind, module, names):
+    """Whether a class that was compiled for others may lack a method that is called now."""
+    if kind.compiled is None or _is_compiled(module):
+        return False
+    methods = _Methods(kind, module, _members(kind.python_class))
+    return any(name not in kind.compiled.methods and methods.method(name) is not None for name in names)
 
 
 def _explain(error, chosen):
@@ -564,6 +588,29 @@ def _pairs(root, module):
         found.append((kind, of))
     walk(root, module)
     return found
+
+
+# ---- what stands in for modules ----
+
+def prepared(module):
+    """What is compiled in the place of a module and of those that it holds: what their __prepare_scriptable__ give.
+    Modules that hold such ones are copied, with the same tensors."""
+    return _prepared(module, {})
+
+
+def _prepared(module, known):
+    if id(module) in known or _is_compiled(module):
+        return known.get(id(module), module)
+    made = module.__prepare_scriptable__() if hasattr(module, "__prepare_scriptable__") else module
+    known[id(module)] = made
+    if not hasattr(made, "_modules"):
+        return made
+    children = {name: inner if inner is None else _prepared(inner, known) for name, inner in made._modules.items()}
+    if any(children[name] is not inner for name, inner in made._modules.items()):
+        held = made._modules
+        made = known[id(module)] = copy.copy(made)
+        made.__dict__["_modules"] = type(held)(children)
+    return made
 
 
 # ---- objects ----

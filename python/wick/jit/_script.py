@@ -164,7 +164,7 @@ def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
         return obj
     if not inspect.isclass(obj) and hasattr(obj, "_parameters") and hasattr(obj, "_modules"):
         from . import _recursive
-        return _recursive.create(obj)
+        return _recursive.create(_recursive.prepared(obj))
     if isinstance(obj, (dict, list)):
         return obj
     if inspect.isclass(obj):

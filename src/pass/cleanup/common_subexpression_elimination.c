@@ -74,8 +74,11 @@ static bool changes_grad_mode(const Block *block) {
 }
 
 static bool may_share(Elimination *e, const Node *a, const Node *b) {
-  for (uint32_t i = 0; i < a->output_count; i++)
-    if (!alias_safe_to_change(e->db, node_output(a, i), node_output(b, i))) return false;
+  for (uint32_t i = 0; i < a->output_count; i++) {
+    const Value *one = node_output(a, i), *other = node_output(b, i);
+    if (value_is_told_apart(one) || value_is_told_apart(other) || !alias_safe_to_change(e->db, one, other))
+      return false;
+  }
   return true;
 }
 

@@ -52,13 +52,13 @@ static bool stays_small(const Value *output) {
   return type->kind == TYPE_TENSOR || (type->kind == TYPE_LIST && is_immutable_type(type->elements[0]));
 }
 
-/* Nobody writes to what the node gives, and nobody outside can tell one from the next. */
+/* Nobody writes to what the node gives, and nobody can tell one from the next. */
 static bool outputs_stay_inside(AliasDb *db, const Node *node) {
   if (!db || alias_node_has_writers(db, node)) return false;
   for (uint32_t i = 0; i < node->output_count; i++) {
     const Value *output = node_output(node, i);
     if (is_immutable_type(output->type)) continue;
-    if (!stays_small(output) || !alias_safe_to_change(db, output, output)) return false;
+    if (value_is_told_apart(output) || !stays_small(output) || !alias_safe_to_change(db, output, output)) return false;
   }
   return true;
 }
