@@ -38,23 +38,68 @@ static const char *without_operator(const char *message) {
   return colon + 2;
 }
 
-static PyObject *raise_as(wick_status status, wick_error *error, bool shows_trace) {
+/* What a program raises is wick.jit.Error, a RuntimeError, and what the program says, too. Borrowed. */
+static PyObject *class_in_program(ModuleState *state, PyObject *class) {
+  if (class == PyExc_RuntimeError) return state->program_error;
+  if (!PyType_IsSubtype((PyTypeObject *)class, (PyTypeObject *)PyExc_Exception) || class == PyExc_MemoryError ||
+      class == PyExc_TimeoutError)
+    return class;
+  PyObject *known = PyDict_GetItemWithError(state->program_errors, class);
+  if (known || PyErr_Occurred()) return known;
+  PyObject *made = PyObject_CallFunction((PyObject *)&PyType_Type, "s(OO){ss}", ((PyTypeObject *)class)->tp_name,
+                                         state->program_error, class, "__module__", "wick.jit");
+  if (!made && PyErr_ExceptionMatches(PyExc_TypeError)) { /* memory of its own: can't be both */
+    PyErr_Clear();
+    Py_INCREF(class);
+    made = class;
+  }
+  if (made && PyDict_SetItem(state->program_errors, class, made)) Py_CLEAR(made);
+  Py_XDECREF(made); /* the dict holds it */
+  return made;
+}
+
+static PyObject *raise_as(ModuleState *state, wick_status status, wick_error *error, bool shows_trace) {
   if (!PyErr_Occurred()) {
     const char *message = wick_error_message(error), *trace = wick_error_trace(error);
-    if (*trace && shows_trace)
-      PyErr_Format(class_of(status, error), "%s\n%s", trace, message);
-    else
-      PyErr_SetString(class_of(status, error), without_operator(message));
+    PyObject *class = class_of(status, error);
+    if (*trace && shows_trace && (class = class_in_program(state, class)))
+      PyErr_Format(class, "The following operation failed in the TorchScript interpreter.\n%s\n%s", trace, message);
+    else if (class)
+      PyErr_SetString(class, without_operator(message));
   }
   wick_error_free(error);
   return NULL;
 }
 
 PyObject *raise_wick(ModuleState *state, wick_status status, wick_error *error) {
-  (void)state;
-  return raise_as(status, error, true);
+  return raise_as(state, status, error, true);
 }
 PyObject *raise_operator(ModuleState *state, wick_status status, wick_error *error) {
-  (void)state;
-  return raise_as(status, error, false);
+  return raise_as(state, status, error, false);
+}
+
+static PyObject *error_text(PyObject *module, PyObject *error) { /* KeyError's own would be a repr */
+  (void)module;
+  PyObject *arguments = PyObject_GetAttrString(error, "args"), *text = NULL;
+  if (arguments && PyTuple_Check(arguments) && PyTuple_GET_SIZE(arguments) == 1)
+    text = PyObject_Str(PyTuple_GET_ITEM(arguments, 0));
+  else if (arguments)
+    text = PyObject_Str(arguments);
+  Py_XDECREF(arguments);
+  return text;
+}
+static PyMethodDef text_method = {"__str__", error_text, METH_O, NULL};
+
+int add_errors(PyObject *module, ModuleState *state) {
+  PyObject *members = PyDict_New(), *plain = PyCFunction_New(&text_method, NULL);
+  PyObject *method = plain ? PyInstanceMethod_New(plain) : NULL;
+  if (members && method && !PyDict_SetItemString(members, "__str__", method))
+    state->program_error = PyErr_NewExceptionWithDoc("wick.jit.Error", "What a program raised, or failed with.",
+                                                     PyExc_RuntimeError, members);
+  state->program_errors = PyDict_New();
+  Py_XDECREF(members);
+  Py_XDECREF(plain);
+  Py_XDECREF(method);
+  if (!state->program_error || !state->program_errors) return -1;
+  return PyModule_AddObjectRef(module, "JITException", state->program_error);
 }

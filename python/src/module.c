@@ -52,6 +52,8 @@ static int intern_names(ModuleState *state) {
 /* Every object that the state holds besides the numbered ones: where its pointer stands. */
 static const size_t objects[] = {
     offsetof(ModuleState, operators),
+    offsetof(ModuleState, program_error),
+    offsetof(ModuleState, program_errors),
     offsetof(ModuleState, cpu),
     offsetof(ModuleState, tensor_type),
     offsetof(ModuleState, dtype_type),
@@ -201,8 +203,8 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL}};
 
 typedef int Adder(PyObject *module, ModuleState *state);
-static Adder *const adders[] = {add_values, add_generator, add_operators, add_tensor,
-                                add_making, add_autograd,  add_programs,  add_trace};
+static Adder *const adders[] = {add_errors, add_values,   add_generator, add_operators, add_tensor,
+                                add_making, add_autograd, add_programs,  add_trace};
 
 static int execute(PyObject *module) {
   ModuleState *state = state_of_module(module);

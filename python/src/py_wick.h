@@ -49,9 +49,10 @@ struct ModuleState {
   PyTypeObject *tensor_type, *dtype_type, *device_type, *layout_type, *memory_format_type, *size_type, *generator_type,
       *operator_type;
   PyObject *dtypes[DTYPE_COUNT], *layouts[LAYOUT_COUNT], *memory_formats[MEMORY_FORMAT_COUNT];
-  PyObject *operators;                    /* dict: "aten::add" -> Operator */
-  PyObject *cpu;                          /* the device that nearly all tensors are on */
-  PyObject *arithmetic[ARITHMETIC_COUNT]; /* arithmetic.c: what Python's operators call; NULL: not asked for yet */
+  PyObject *program_error, *program_errors; /* wick.jit.Error; dict: a class -> the class that is both */
+  PyObject *operators;                      /* dict: "aten::add" -> Operator */
+  PyObject *cpu;                            /* the device that nearly all tensors are on */
+  PyObject *arithmetic[ARITHMETIC_COUNT];   /* arithmetic.c: what Python's operators call; NULL: not asked for yet */
   PyInterpreterState *interpreter;
   const wick_overload *direct[DIRECT_CALLS]; /* direct.c: NULL: not asked for yet */
   /* names that calls meet often, interned */
@@ -171,6 +172,7 @@ PyObject *operator_named(ModuleState *state, const char *qualified_name);
 PyObject *call_aten(ModuleState *state, const char *name, PyObject *const *arguments, size_t count);
 
 /* ---- what the files add to the module: -1 with an error ---- */
+int add_errors(PyObject *module, ModuleState *state);
 int add_values(PyObject *module, ModuleState *state); /* dtypes and so on */
 int add_generator(PyObject *module, ModuleState *state);
 int add_operators(PyObject *module, ModuleState *state);

@@ -158,5 +158,43 @@ def f(n: int):
                 character(text)
 
 
+class Errors(unittest.TestCase):
+    def test_of_programs(self):
+        @torch.jit.script
+        def failing(x: int):
+            if x == 0:
+                raise ValueError("bad")
+            if x == 1:
+                raise KeyError("key")
+            if x == 2:
+                assert False, "no"
+            if x == 3:
+                return [1, 2][x]
+            if x == 4:
+                return int(torch.ones(2, 3).view(x + 1)[0])
+            return x
+        first = "The following operation failed in the TorchScript interpreter.\nTraceback of TorchScript"
+        for number, what in enumerate(("bad", "key", "no", "out of range", "shape")):
+            with self.assertRaises((torch.jit.Error, RuntimeError)) as caught:
+                failing(number)
+            self.assertTrue(str(caught.exception).startswith(first), str(caught.exception))
+            self.assertIn(what, str(caught.exception).splitlines()[-1])
+        self.assertEqual(failing(5), 5)
+
+    def test_names_of_frames_above(self):
+        def compiled(count):
+            return torch.jit.CompilationUnit("def f(x):\n    return helper(x)\n", _frames_up=count)
+
+        def caller():
+            @torch.jit.script
+            def helper(x):
+                return x + 1
+            self.assertTrue(helper)
+            return compiled(1)
+        self.assertEqual(caller().f(torch.ones(1)).tolist(), [2])
+        with self.assertRaises(RuntimeError):
+            compiled(0)
+
+
 if __name__ == "__main__":
     unittest.main()

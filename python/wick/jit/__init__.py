@@ -8,7 +8,7 @@ from ._modifiers import fork as _fork, wait as _wait, unchecked_unwrap_optional 
 from ._script import CompilationUnit, ScriptFunction, interface, script
 from ._frontend import FrontendError
 
-Error = RuntimeError
+from .._C import JITException as Error  # noqa: F401
 # What needs wick.nn, by the file that has it.
 _LATER = {"ScriptModule": "_module", "RecursiveScriptModule": "_module", "script_method": "_module",
           "save": "_archive", "load": "_archive", "freeze": "_archive", "optimize_for_inference": "_archive",

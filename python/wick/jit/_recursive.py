@@ -336,7 +336,7 @@ def _called_names(function):
     return frozenset(_attributes_in(node))
 
 
-_MAGIC = {"len": "__len__", "abs": "__abs__", "round": "__round__", "hash": "__hash__", "hex": "__hex__", "oct": "__oct__"}
+_MAGIC = {name: "__%s__" % name for name in ("len", "abs", "round", "hash", "hex", "oct")}
 
 
 def _attributes_in(node):

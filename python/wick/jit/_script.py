@@ -187,21 +187,30 @@ def interface(cls):
     return cls
 
 
+def names_above(count):
+    """The names that the frame sees which is so many above the caller's."""
+    frame = inspect.currentframe().f_back
+    for _ in range(count):
+        frame = frame.f_back
+    return {**frame.f_globals, **frame.f_locals}
+
+
 class CompilationUnit:
     """The functions of a text of TorchScript, as attributes."""
 
     def __init__(self, lang=None, _frames_up=0):
-        frame = inspect.currentframe().f_back
         self.__dict__["_program"] = None
-        self.__dict__["_names"] = {**frame.f_globals, **frame.f_locals}
         if lang is not None:
-            self.define(lang)
+            self._define(lang, names_above(_frames_up + 1))
 
     def define(self, lang, rcb=None, _frames_up=0):
-        """Adds the functions and classes of a text."""
+        """Adds the functions and classes of a text, which sees the caller's names, or those so many frames above."""
+        return self._define(lang, names_above(_frames_up + 1))
+
+    def _define(self, lang, names):
         import textwrap
         builder = _program.Builder()
-        builder.things.update(self._names)
+        builder.things.update(names)
         self.__dict__["_program"] = _C.compile_text(textwrap.dedent(lang), "<string>", builder.resolve, self._program)
         return self
 
