@@ -116,6 +116,18 @@ static PyObject *program_set(PyObject *self, PyObject *args) {
   Py_RETURN_NONE;
 }
 
+/* Whether both stand for one module. */
+static PyObject *program_is_same(PyObject *self, PyObject *other) {
+  wick_module *module = program_module(own_state(self), other);
+  wick_value *one = module ? wick_module_object(module_of(self)) : NULL,
+             *second = one ? wick_module_object(module) : NULL;
+  bool is_same = second && wick_value_identity(one) == wick_value_identity(second);
+  wick_value_release(one);
+  wick_value_release(second);
+  if (module && !second) return PyErr_NoMemory();
+  return module ? PyBool_FromLong(is_same) : NULL;
+}
+
 /* A submodule as a program of its own. */
 static PyObject *program_submodule(PyObject *self, PyObject *name) {
   wick_value *value;
@@ -297,6 +309,7 @@ static PyMethodDef methods[] = {
      "call(*args, **kwargs): forward, with the module's hooks around it."},
     {"get", program_get, METH_O, "get(path): an attribute."},
     {"set", program_set, METH_VARARGS, "set(path, value)"},
+    {"is_same", program_is_same, METH_O, "is_same(program): whether both stand for one module."},
     {"submodule", program_submodule, METH_O, "submodule(path): a Program."},
     {"attributes", program_attributes, METH_NOARGS, "(name, kind, type) of each attribute of the module itself."},
     {"new_object", program_new_object, METH_VARARGS, "new_object(class_name, attributes): of a class of the program."},

@@ -362,6 +362,57 @@ class PythonMethods(unittest.TestCase):
         self.assertEqual(torch.jit.script(Asked())(torch.ones(1)), (True, False))
 
 
+class Bare(unittest.TestCase):
+    """What torch._C has of modules."""
+
+    def made(self):
+        class Inner(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.a = 11
+
+            def forward(self, x):
+                return self.a
+
+        class Outer(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.inner = Inner()
+                self.weight = nn.Parameter(torch.ones(2))
+                self.numbers = [1, 2]
+
+            def forward(self, x):
+                return self.inner(x) + self.numbers[0] + (x * self.weight).sum()
+        return torch.jit.script(Outer()).eval()
+
+    def test_of_a_module(self):
+        module = self.made()
+        bare = module._c
+        self.assertTrue(bare.hasattr("inner") and bare.getattr("inner").hasattr("a"))
+        self.assertFalse(bare.hasattr("missing"))
+        self.assertEqual(bare.getattr("numbers"), [1, 2])
+        self.assertEqual(bare._get_method("forward")(torch.ones(2)).item(), 14)
+        self.assertTrue(bare._has_method("forward"))
+        self.assertEqual(bare._type().name(), torch.jit.script(module)._c._type().name())
+        with self.assertRaisesRegex(RuntimeError, "Method 'missing' is not defined"):
+            bare._get_method("missing")
+        with self.assertRaises(AttributeError):
+            bare.getattr("missing")
+        bare.setattr("numbers", [5])
+        self.assertEqual(module.numbers, [5])
+
+    def test_frozen(self):
+        module = self.made()
+        kept = torch._C._freeze_module(module._c, ["numbers"])
+        self.assertEqual([kept.hasattr(name) for name in ("numbers", "inner", "weight")], [True, False, False])
+        self.assertEqual(kept.forward(torch.ones(2)).item(), 14)
+        self.assertEqual(torch.jit._recursive.wrap_cpp_module(kept)(torch.ones(2)).item(), 14)
+        module._c = torch._C._freeze_module(module._c)
+        self.assertFalse(module._c.hasattr("numbers"))
+        self.assertEqual(module(torch.ones(2)).item(), 14)
+        self.assertEqual(reloaded(module)(torch.ones(2)).item(), 14)
+
+
 class StandIns(unittest.TestCase):
     def test_own_length(self):
         class Layers(nn.ModuleList):

@@ -19,6 +19,18 @@ for _name, _value in list(vars(_C).items()):
         globals()[_name] = _value
 del _name, _value
 
+
+
+def _internal(name):
+    """Names of torch._C that need wick.jit, when they are first asked for."""
+    from .jit import _internals
+    if name not in _internals.NAMES:
+        raise AttributeError("module 'wick._C' has no attribute %r" % name)
+    return _internals.NAMES[name]
+
+
+_C.__getattr__ = _internal
+
 from . import _tensor  # noqa: E402,F401  (methods that Tensor has beside its operators)
 from ._functions import *  # noqa: E402,F401,F403
 from . import autograd  # noqa: E402,F401

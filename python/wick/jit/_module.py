@@ -70,6 +70,20 @@ class ScriptModule(nn.Module):
     def _is_compiled(self):
         return "_script_handle" in self.__dict__
 
+    @property
+    def _c(self):
+        """The module of the program alone."""
+        from ._internals import ScriptObject
+        if not self._is_compiled():
+            raise AttributeError("_c")
+        return ScriptObject(self._script_handle)
+
+    @_c.setter
+    def _c(self, module):
+        handle, fields = module._script_handle, self.__dict__
+        fields["_modules"] = OrderedDict()
+        _become(self, handle, None, _children_of(handle), None)
+
     # ---- attributes ----
 
     def __getattr__(self, name):
@@ -114,7 +128,7 @@ class ScriptModule(nn.Module):
     def __setattr__(self, name, value):
         fields = self.__dict__
         handle = fields.get("_script_handle")
-        if handle is None:
+        if handle is None or name == "_c":
             super().__setattr__(name, value)
             return
         if name in fields["_attribute_names"]:
@@ -424,8 +438,7 @@ def _no_forward(name, *args, **kwargs):
     raise NotImplementedError("Module [%s] is missing the required \"forward\" function" % name)
 
 
-def wrap_module(handle):
-    """A RecursiveScriptModule of a program's module, with those that it holds."""
+def _children_of(handle):
     children = {}
     for name, which, text in handle.attributes():
         if which == 0 and text.startswith("__torch__."):
@@ -434,6 +447,12 @@ def wrap_module(handle):
             except (RuntimeError, ValueError):
                 continue
             children[name] = wrap_module(inner)
+    return children
+
+
+def wrap_module(handle):
+    """A RecursiveScriptModule of a program's module, with those that it holds."""
+    children = _children_of(handle)
     return RecursiveScriptModule._of(handle, None, children, _recursive.kinds.get(handle.class_name))
 
 

@@ -590,6 +590,12 @@ def _pairs(root, module):
     return found
 
 
+def wrap_cpp_module(module):
+    """The RecursiveScriptModule of what `_c` gives."""
+    from . import _module
+    return _module.wrap_module(module._script_handle)
+
+
 # ---- what stands in for modules ----
 
 def prepared(module):

@@ -1,0 +1,109 @@
+"""What torch has in torch._C of modules: ScriptModule._c, and functions that take it."""
+
+from ._script import ScriptFunction
+
+
+class ScriptObject:
+    """A module of a program without what nn.Module is: `_c` of a ScriptModule."""
+
+    def __init__(self, handle):
+        self.__dict__["_script_handle"] = handle
+
+    def _get_method(self, name):
+        """A compiled method; RuntimeError where there is none."""
+        if not self._has_method(name):
+            raise RuntimeError("Method '%s' is not defined." % name)
+        return ScriptFunction(self._script_handle, name)
+
+    def _has_method(self, name):
+        return name in self._script_handle.names()
+
+    def _method_names(self):
+        return self._script_handle.names()
+
+    def _get_methods(self):
+        return [self._get_method(name) for name in self._method_names()]
+
+    def _attribute_names(self):
+        return [name for name, _, _ in self._script_handle.attributes()]
+
+    def hasattr(self, name):
+        """Whether it is an attribute, or a submodule."""
+        return name in self._attribute_names()
+
+    def getattr(self, name):
+        """The value of an attribute; a submodule as a ScriptObject."""
+        if not self.hasattr(name):
+            raise AttributeError("'%s' object has no attribute '%s'" % (self._type().name(), name))
+        return _bare(self._script_handle.get(name))
+
+    def setattr(self, name, value):
+        """Writes an attribute."""
+        self._script_handle.set(name, value)
+
+    def _type(self):
+        return ClassType(self._script_handle.class_name)
+
+    @property
+    def qualified_name(self):
+        """The name of its class in programs."""
+        return self._script_handle.class_name
+
+    def _clone(self):
+        return ScriptObject(self._script_handle.clone())
+
+    def __getattr__(self, name):
+        if name in self._script_handle.names():
+            return self._get_method(name)
+        if self.hasattr(name):
+            return self.getattr(name)
+        raise AttributeError("'torch._C.ScriptModule' object has no attribute '%s'" % name)
+
+    def __eq__(self, other):
+        if not isinstance(other, ScriptObject):
+            return NotImplemented
+        return self._script_handle.is_same(other._script_handle)
+
+    def __hash__(self):
+        return hash(self._script_handle.class_name)
+
+
+class ClassType:
+    """The class of a module or object in programs."""
+
+    def __init__(self, qualified_name):
+        self._name = qualified_name
+
+    def qualified_name(self):
+        """With the module before it."""
+        return self._name
+
+    def name(self):
+        """Its last part."""
+        return self._name.rpartition(".")[2]
+
+    def __eq__(self, other):
+        return isinstance(other, ClassType) and self._name == other._name
+
+    def __hash__(self):
+        return hash(self._name)
+
+    def __str__(self):
+        return self._name
+
+
+def _bare(value):
+    """What torch._C gives: modules without what nn.Module is."""
+    handle = getattr(value, "__dict__", {}).get("_script_handle")
+    return value if handle is None else ScriptObject(handle)
+
+
+def _freeze_module(module, preservedAttrs=(), freezeInterfaces=True, preserveParameters=False):
+    """The module with its attributes as constants, but for those that are named."""
+    if preserveParameters or not freezeInterfaces:
+        raise NotImplementedError("_freeze_module with preserveParameters, or without freezeInterfaces")
+    return ScriptObject(module._script_handle.freeze(list(preservedAttrs)))
+
+
+NAMES = {"_freeze_module": _freeze_module, "ScriptModule": ScriptObject, "ClassType": ClassType,
+         "ScriptFunction": ScriptFunction, "ScriptMethod": ScriptFunction}
