@@ -235,15 +235,3 @@ Status storage_show(Storage *s) {
   Storage *base = atomic_load(&s->base);
   return base ? make_own(s, true) : OK;
 }
-
-Status tensor_share(const Tensor *t, Tensor **out) {
-  Storage *shared = NULL;
-  *out = NULL;
-  bool is_whole = tensor_is_defined(t) && !(t->flags & TENSOR_UNUSUAL) && t->storage && !t->offset &&
-                  tensor_is_dense(t) && (size_t)t->numel * dtype_size((DType)t->dtype) == t->storage->bytes;
-  if (is_whole) TRY(storage_share(t->storage, &shared));
-  if (!shared) return tensor_clone(t, out);
-  Status status = tensor_from_storage(shared, (DType)t->dtype, t->ndim, t->sizes, t->strides, 0, out);
-  storage_release(shared);
-  return status;
-}

@@ -60,6 +60,3 @@ static inline bool storage_is_free_to_write(const Storage *storage) {
   return ref_is_unique(&storage->refs) && !(storage->flags & STORAGE_READ_ONLY) &&
          !atomic_load_explicit(&storage->base, memory_order_relaxed);
 }
-/* A tensor with memory of its own as far as anybody can tell, in the strides that a clone has; where that can't be
- * shared, a copy. */
-Status tensor_share(const Tensor *t, Tensor **out) MUST_CHECK;
