@@ -98,7 +98,8 @@ WICK_API wick_status wick_prepare(wick_module *module, const char *method, const
 typedef struct wick_future wick_future; /* counted by its users; the call goes on when all of them let go */
 /* As wick_run, but returns at once: the call goes on in wick's threads. The arguments must not be changed meanwhile
  * unless the program is written for it. Errors of the arguments come at once, errors of the run with wick_future_wait.
- */
+ * WICK_BUSY, and nothing is begun: as many calls of the runtime have not ended as its max_async allows. A call counts
+ * until wick_future_done or wick_future_wait, or a callback of wick_future_then, may say that it has ended. */
 WICK_API wick_status wick_run_async(const wick_module *module, const char *method, const wick_value *const *arguments,
                                     size_t count, const char *const *names, size_t named_count,
                                     const wick_run_options *WICK_NULLABLE options, wick_future **out,

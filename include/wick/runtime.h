@@ -50,6 +50,8 @@ typedef struct wick_runtime_options {
   uint32_t thread_reserved; /* must be 0 */
   uint64_t max_bytes;       /* of the same memory, at a time, with what is kept for later calls, which goes where an
                                allocation would fail; 0: no limit */
+  uint32_t max_async;       /* calls of wick_run_async that have not ended, waiting ones too; one more is WICK_BUSY at
+                              * once. 0: no limit */
 } wick_runtime_options;
 WICK_API wick_status wick_runtime_new(const wick_runtime_options *WICK_NULLABLE options, wick_runtime **out,
                                       wick_error **error);

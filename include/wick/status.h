@@ -41,8 +41,9 @@ enum {
   WICK_RAISED = -10,          /* the program raised an exception itself */
   WICK_CANCELLED = -11,
   WICK_DEADLINE = -12,
-  WICK_BUDGET = -13,  /* step or memory budget used up */
-  WICK_INTERNAL = -14 /* wick's own mistake */
+  WICK_BUDGET = -13,   /* step or memory budget used up */
+  WICK_INTERNAL = -14, /* wick's own mistake */
+  WICK_BUSY = -15      /* as many asynchronous calls have not ended as may be: wick_runtime_options */
 };
 /* Owned by one thread; freed with wick_error_free. */
 typedef struct wick_error wick_error;

@@ -14,8 +14,27 @@ struct wick_future {
   wick_runtime *runtime;
   wick_cancel *cancel;
   wick_profile *profile;
-  uint64_t start_ns; /* of a call with a profile */
+  uint64_t start_ns;   /* of a call with a profile */
+  _Atomic bool counts; /* among the runtime's calls that have not ended */
 };
+
+/* Refuses what would be one too many. */
+static Status count_call(wick_future *handle) {
+  wick_runtime *runtime = handle->runtime;
+  if (!runtime || !runtime->max_async) return OK;
+  uint32_t before = atomic_fetch_add(&runtime->async_calls, 1);
+  if (before < runtime->max_async) {
+    atomic_store(&handle->counts, true);
+    return OK;
+  }
+  atomic_fetch_sub(&runtime->async_calls, 1);
+  return status_new(ERROR_BUSY, "%u asynchronous calls have not ended, and no more may be (max_async)",
+                    runtime->max_async);
+}
+/* Whoever learns first that the call has ended. */
+static void uncount_call(wick_future *handle) {
+  if (atomic_exchange(&handle->counts, false)) atomic_fetch_sub(&handle->runtime->async_calls, 1);
+}
 
 Status future_handle_new(const wick_module *module, wick_cancel *cancel, wick_profile *profile, wick_future **out) {
   wick_future *handle = mem_calloc(1, sizeof *handle);
@@ -30,6 +49,11 @@ Status future_handle_new(const wick_module *module, wick_cancel *cancel, wick_pr
     handle->start_ns = clock_now_ns();
   }
   handle->profile = profile;
+  Status status = count_call(handle);
+  if (status) {
+    wick_future_release(handle);
+    return status;
+  }
   *out = handle;
   return OK;
 }
@@ -37,6 +61,7 @@ Status future_handle_new(const wick_module *module, wick_cancel *cancel, wick_pr
 static void let_go(void *argument, Future *future) {
   (void)future;
   wick_future *handle = argument;
+  uncount_call(handle);
   if (handle->profile) op_profile_add_call(handle->profile->profile, clock_now_ns() - handle->start_ns);
   wick_future_release(handle);
 }
@@ -53,7 +78,9 @@ Status future_handle_start(wick_future *handle, Future *future) {
 }
 
 int wick_future_done(const wick_future *future) {
-  return future && future_is_done(future->future);
+  bool is_done = future && future_is_done(future->future);
+  if (is_done) uncount_call((wick_future *)(uintptr_t)future);
+  return is_done;
 }
 
 wick_status wick_future_wait(wick_future *future, uint64_t timeout_ns, wick_value **out, wick_error **error) {
@@ -63,6 +90,7 @@ wick_status wick_future_wait(wick_future *future, uint64_t timeout_ns, wick_valu
     future_wait(future->future);
   else if (!future_wait_for(future->future, timeout_ns))
     return api_status(status_new(ERROR_DEADLINE, "the call has not ended within the time to wait"), error);
+  uncount_call(future);
   IValue result;
   API_TRY(future_result(future->future, &result));
   return api_status(value_give(result, future->unit, out), error);
@@ -99,6 +127,7 @@ wick_status wick_future_then(wick_future *future, wick_future_callback *callback
 
 void wick_future_release(wick_future *future) {
   if (!future || !ref_release(&future->refs)) return;
+  uncount_call(future);
   if (future->future) ivalue_release(ivalue_future(future->future));
   unit_release(future->unit);
   wick_runtime_release(future->runtime);

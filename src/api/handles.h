@@ -10,6 +10,8 @@ struct wick_runtime {
   Runtime runtime;               /* first member: what `destroy` gets */
   wick_graph_observer *observer; /* what runtime.observe shows graphs to; NULL: nobody */
   void *observer_user;
+  uint32_t max_async; /* asynchronous calls that have not ended; 0: any number */
+  _Atomic uint32_t async_calls;
 };
 /* The runtime that a handle means, which may be NULL. */
 static inline Runtime *runtime_of(const wick_runtime *handle) {

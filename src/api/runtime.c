@@ -70,6 +70,7 @@ wick_status wick_runtime_new(const wick_runtime_options *options, wick_runtime *
     return api_status(status_out_of_memory(), error);
   }
   runtime->runtime.threads = thread_count(&o);
+  runtime->max_async = o.max_async;
   runtime->runtime.print = o.print;
   runtime->runtime.print_user = o.user;
   runtime_begin(&runtime->runtime, destroy);

@@ -21,7 +21,8 @@
   X(CANCELLED, -11)                                                       \
   X(DEADLINE, -12)                                                        \
   X(BUDGET, -13)   /* step or memory budget used up */                    \
-  X(INTERNAL, -14) /* wick's own mistake: status_internal */
+  X(INTERNAL, -14) /* wick's own mistake: status_internal */              \
+  X(BUSY, -15)     /* as many asynchronous calls as may be */
 
 typedef enum ErrorCode {
 #define X(name, value) ERROR_##name = value,

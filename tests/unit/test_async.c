@@ -196,11 +196,55 @@ static void test_forked_child(void **state) {
   wick_cancel_release(cancel);
 }
 
+static wick_status begin(wick_module *of, const char *name, const wick_run_options *options, wick_future **out) {
+  wick_value *argument = wick_value_int(1);
+  const wick_value *arguments[] = {argument, argument};
+  wick_error *error = NULL;
+  wick_status status = wick_run_async(of, name, arguments, 2, NULL, 0, options, out, &error);
+  assert_int_equal(wick_error_status(error), status);
+  wick_error_free(error);
+  wick_value_release(argument);
+  return status;
+}
+
+/* One call too many is refused, until one has ended. */
+static void test_busy(void **state) {
+  (void)state;
+  wick_runtime_options runtime_options = {.size = sizeof runtime_options, .max_async = 2};
+  wick_runtime *runtime;
+  wick_module *limited;
+  wick_cancel *cancel = wick_cancel_new();
+  wick_run_options options = {.size = sizeof options, .cancel = cancel};
+  wick_future *calls[2], *more = NULL;
+  assert_int_equal(wick_runtime_new(&runtime_options, &runtime, NULL), WICK_OK);
+  assert_int_equal(wick_compile(runtime, source, strlen(source), "async.py", &limited, NULL), WICK_OK);
+  for (int i = 0; i < 100; i++) { /* each counts as ended once its end is known, however soon */
+    assert_int_equal(begin(limited, "add", NULL, &more), WICK_OK);
+    assert_int_equal(wick_future_wait(more, 0, NULL, NULL), WICK_OK);
+    wick_future_release(more);
+  }
+  for (int i = 0; i < 2; i++) assert_int_equal(begin(limited, "endless", &options, &calls[i]), WICK_OK);
+  for (int i = 0; i < 3; i++) {
+    assert_int_equal(begin(limited, "add", NULL, &more), WICK_BUSY);
+    assert_null(more);
+  }
+  assert_int_equal(begin(module, "add", NULL, &more), WICK_OK); /* another runtime's affair; it may have to wait */
+  wick_future_release(more);
+  assert_int_equal(begin(limited, "missing", NULL, &more), WICK_NOT_FOUND);
+  wick_cancel_fire(cancel);
+  for (int i = 0; i < 2; i++) assert_int_equal(wick_future_wait(calls[i], 0, NULL, NULL), WICK_CANCELLED);
+  for (int i = 0; i < 2; i++) assert_int_equal(begin(limited, "fail", NULL, &more), WICK_OK), wick_future_release(more);
+  for (int i = 0; i < 2; i++) wick_future_release(calls[i]);
+  wick_cancel_release(cancel);
+  wick_module_release(limited);
+  wick_runtime_release(runtime);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_result),         cmocka_unit_test(test_error), cmocka_unit_test(test_cancel),
       cmocka_unit_test(test_released_early), cmocka_unit_test(test_then),  cmocka_unit_test(test_ten_thousand_forks),
-      cmocka_unit_test(test_forked_child),
+      cmocka_unit_test(test_forked_child),   cmocka_unit_test(test_busy),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }
