@@ -45,8 +45,8 @@ typedef struct LoadOptions {
 
 /* A TorchScript archive of any version. */
 Status module_import(ByteSource *source, Exec *exec, const LoadOptions *options, Module **out) MUST_CHECK;
-/* Writes an archive that module_import and PyTorch read; the same module gives the same bytes under the same name, which
- * its top folder has. An older file at `path` is replaced only by a whole one. */
+/* Writes an archive that module_import and PyTorch read. Its top folder is called as the file without its last ending,
+ * and under one name the same module gives the same bytes. An older file at `path` is replaced only by a whole one. */
 Status module_export(const Module *module, Exec *exec, const char *path) MUST_CHECK;
 /* A module whose forward is the function. */
 Status function_export(const Function *function, Exec *exec, const char *path) MUST_CHECK;

@@ -41,8 +41,9 @@ static const Program programs[] = {
     {"xnnpack.Conv2dOpContext", RUNS("run", "ops.prepacked.conv2d_clamp_run(x, self.p)")},
     {"xnnpack.TransposeConv2dOpContext", RUNS("run", "ops.prepacked.conv2d_transpose_clamp_run(x, self.p)")},
     {"quantized.Conv3dPackedParamsBase",
-     METHOD("static", "    q = torch.quantize_per_tensor(torch.unsqueeze(x, 2), 0.1, 3, 13)\n"
-                      "    return torch.dequantize(ops.quantized.conv3d(q, self.p, 0.1, 0))\n")
+     METHOD("static",
+            "    q = torch.quantize_per_tensor(torch.unsqueeze(x, 2), 0.1, 3, 13)\n"
+            "    return torch.dequantize(ops.quantized.conv3d(q, self.p, 0.1, 0))\n")
          METHOD("unpacked", "    w, b = ops.quantized.conv3d_unpack(self.p)\n    return torch.dequantize(w)\n")},
 };
 enum { PROGRAM_COUNT = sizeof programs / sizeof *programs, GIVEN_BYTES = 192 };
