@@ -97,9 +97,10 @@ WICK_API wick_status wick_module_of_object(wick_runtime *runtime, const wick_val
 /* A member of an enum that the program defines. */
 WICK_API wick_status wick_enum_value(const wick_module *program, const char *class_name, const char *member,
                                      wick_value **out, wick_error **error);
-/* A copy with attributes of its own: what one sets, the other does not see. share_tensors nonzero: of the same tensors,
- * so that weights are in memory once; what is written into a tensor in place is then seen by both. Compiled code, plans
- * and what objects of native classes hold are shared. runtime NULL: the module's. */
+/* A copy with attributes of its own: what one sets or writes in place, the other does not see. Memory of tensors whose
+ * address nobody was given is shared until one of them is written. share_tensors nonzero: of the same tensors; what is
+ * written in place is then seen by both. Compiled code, plans and what objects of native classes hold are shared.
+ * runtime NULL: the module's. Not while tensors of the module are written. */
 WICK_API wick_status wick_module_clone(wick_runtime *runtime, const wick_module *module, int share_tensors,
                                        wick_module **out, wick_error **error);
 /* An attribute by its path ("layer1.0.weight"). Setting converts to the attribute's type. */

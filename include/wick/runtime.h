@@ -104,7 +104,8 @@ typedef struct wick_memory {
   uint64_t plans;
   uint64_t stacks; /* of a runtime: of calls that ended */
 } wick_memory;
-/* Of what was loaded, compiled and run with a runtime (NULL: with none). Fills the part of *out that its size covers. */
+/* Of what was loaded, compiled and run with a runtime (NULL: with none). Fills the part of *out that its size
+ * covers. */
 WICK_API wick_status wick_runtime_memory(wick_runtime *runtime, wick_memory *out, wick_error **error);
 /* As text, since the process started: what was left undone and why (operators that were not fused, guards that failed),
  * with the lines of the programs; what the executors did; the processor time that making plans took by step. Freed with

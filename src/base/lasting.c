@@ -1,4 +1,5 @@
-/* Small ones are as others (base/cache.h). In a sanitized build large ones are malloc's, which the sanitizer watches. */
+/* Small ones are as others (base/cache.h). In a sanitized build large ones are malloc's, where the sanitizer sees what
+ * is used after it was freed. */
 #include "base/lasting.h"
 
 #include <malloc.h>

@@ -358,11 +358,19 @@ done:
   return status;
 }
 
+static Status begin_writes(const List *list) {
+  if (list->kind != LIST_VALUES) return OK;
+  for (size_t k = 0; k < list->length; k++)
+    if (list->values[k].tag == TAG_TENSOR) TRY(begin_write(list->values[k].tensor));
+  return OK;
+}
+
 /* A row that says itself what it writes. */
 Status call_run_writer(Call *call, const CallPlan *plan, const Device *place) {
   uint64_t writes = call->op->flags & OP_WRITES_NO_DATA ? 0 : plan->writes;
   for (uint64_t left = writes; left; left &= left - 1) {
     uint32_t i = (uint32_t)__builtin_ctzll(left);
+    if (i < call->input_count && call->inputs[i].tag == TAG_LIST) TRY(begin_writes(call->inputs[i].list));
     if (i >= call->input_count || call->inputs[i].tag != TAG_TENSOR) continue;
     TRY(begin_write(call->inputs[i].tensor));
     TRY(check_target_device(call->inputs[i].tensor, place));

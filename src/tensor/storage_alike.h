@@ -1,5 +1,5 @@
-/* Storages of equal content, found when they are loaded: the second one shares the memory of the first until one of them
- * is written. Of one heap each, so that runtimes know nothing of each other. */
+/* Storages of equal content, found when they are loaded: the second one shares the memory of the first until one of
+ * them is written. Of one heap each, so that runtimes know nothing of each other. */
 #pragma once
 
 #include "tensor/tensor.h"

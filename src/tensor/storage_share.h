@@ -1,11 +1,11 @@
 /* One memory for several storages, until one of them is written; and what is made of a storage's content, which goes
  * with it.
  *
- * A storage whose memory was shared has a base: a storage that no tensor shows, and that holds the memory. Reading costs
- * nothing more, for `data` is the base's. Who is about to write or to give the address away asks for a memory of its own
- * first (storage_own, storage_show), and gets a copy while others have the same base. So what is made of the content
- * (packed weights) is the base's, and serves all that share it; the base's version moves when its only storage is
- * written.
+ * A storage whose memory was shared has a base: a storage that no tensor shows, and that holds the memory. Reading
+ * costs nothing more, for `data` is the base's. Who is about to write or to give the address away asks for a memory of
+ * its own first (storage_own, storage_show), and gets a copy while others have the same base. So what is made of the
+ * content (packed weights) is the base's, and serves all that share it; the base's version moves when its only storage
+ * is written.
  *
  * One lock of the process guards bases and followers. It is held for a few instructions, never while memory is
  * allocated, freed or copied. */

@@ -331,7 +331,7 @@ static PackedWeight *weight_new(PackedWeights *store, const Tensor *weight, cons
   return p;
 }
 
-/* For others to find; used by the caller. Nothing where the content changed meanwhile: then it is the caller's alone. */
+/* For others to find, unless the content changed meanwhile: then it is the caller's alone. */
 static void publish(PackedWeights *store, const Tensor *weight, PackedWeight *p) {
   storage_lock();
   p->users = 1;

@@ -1,7 +1,7 @@
 /* Weights of convolutions and linear layers in the order in which a kernel reads them, kept by the runtime for calls to
  * come.
  *
- * A packed weight belongs to the content of a storage, which storages may share (tensor/storage_share.h), at an offset and
+ * A packed weight belongs to the content of a storage, which storages may share (tensor/storage_share.h), an offset and
  * a version: one that was written to since is packed again, into the memory of the old. It goes with the content. Of
  * memory whose address somebody outside has (borrowed, or looked at) the version tells
  * nothing; there a sum over the content is compared. It does not depend on biases or on what
