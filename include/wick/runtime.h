@@ -60,11 +60,12 @@ WICK_API void wick_runtime_release(wick_runtime *runtime);
  * many as the process has processors. */
 WICK_API void wick_runtime_set_threads(wick_runtime *runtime, uint32_t count);
 WICK_API uint32_t wick_runtime_threads(wick_runtime *runtime);
+typedef void wick_print_callback(void *user, const char *text, size_t length);
+typedef void wick_warn_callback(void *user, const char *message);
 /* Where later calls of this runtime (NULL: of none) send what their programs print, and their warnings; either may be
  * NULL: printed. Any thread may call them, several at once. Not while programs run. */
-WICK_API void wick_runtime_set_output(wick_runtime *WICK_NULLABLE runtime,
-                                      void (*WICK_NULLABLE print)(void *user, const char *text, size_t length),
-                                      void (*WICK_NULLABLE warn)(void *user, const char *message), void *user);
+WICK_API void wick_runtime_set_output(wick_runtime *WICK_NULLABLE runtime, wick_print_callback *WICK_NULLABLE print,
+                                      wick_warn_callback *WICK_NULLABLE warn, void *user);
 /* Gives back what is kept for later calls and can be made again: storage for reuse, packed weights, stacks of calls
  * that ended, and the plans that no call is in, which later calls make anew. Returns how many bytes. What belongs to a
  * module goes with it, without this, and with the last module of a runtime all that is kept. */

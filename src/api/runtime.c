@@ -97,8 +97,7 @@ void api_exec_init(Exec *exec, const wick_runtime *runtime) {
   exec_init_in(exec, runtime_of(runtime), &api_services);
 }
 
-void wick_runtime_set_output(wick_runtime *runtime, void (*print)(void *user, const char *text, size_t length),
-                             void (*warn)(void *user, const char *message), void *user) {
+void wick_runtime_set_output(wick_runtime *runtime, wick_print_callback *print, wick_warn_callback *warn, void *user) {
   Runtime *r = runtime_of(runtime);
   r->print = print;
   r->warn = warn;

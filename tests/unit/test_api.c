@@ -318,6 +318,93 @@ static void test_containers_are_converted(void **state) {
   } while (0)
 
 /* What a maker gave for want of memory, or nobody filled in. */
+/* ---- what embedders need of tensors and output ---- */
+
+static void test_marks_and_data(void **state) {
+  (void)state;
+  wick_error *error = NULL;
+  wick_value *tensor, *other, *view;
+  const int64_t two[] = {2}, three[] = {3};
+  int mine;
+  assert_int_equal(wick_tensor_new(WICK_FLOAT32, 1, two, &tensor, &error), WICK_OK);
+  assert_int_equal(wick_tensor_new(WICK_INT64, 1, three, &other, &error), WICK_OK);
+  assert_null(wick_tensor_mark(tensor));
+  wick_tensor_set_mark(tensor, &mine);
+  assert_ptr_equal(wick_tensor_mark(tensor), &mine);
+  assert_null(wick_tensor_mark(other));
+  assert_null(wick_tensor_mark(NULL));
+  wick_value *again = wick_value_retain(tensor);
+  assert_int_equal(wick_tensor_set_data(tensor, other, &error), WICK_OK);
+  wick_tensor_view seen = {.size = sizeof seen}, given = {.size = sizeof given};
+  assert_int_equal(wick_tensor_view_of(again, &seen, &error), WICK_OK);
+  assert_int_equal(wick_tensor_view_of(other, &given, &error), WICK_OK);
+  assert_int_equal(seen.dtype, WICK_INT64);
+  assert_int_equal(seen.sizes[0], 3);
+  assert_ptr_equal(seen.data, given.data);
+  assert_ptr_equal(wick_tensor_mark(again), &mine);
+  wick_value *number = wick_value_int(1);
+  assert_int_equal(wick_tensor_set_data(tensor, number, &error), WICK_INVALID_ARGUMENT);
+  wick_error_free(error);
+  /* back to its own memory, and away again: nothing is lost */
+  assert_int_equal(wick_tensor_new(WICK_FLOAT32, 1, two, &view, &error), WICK_OK);
+  for (int i = 0; i < 3; i++) {
+    assert_int_equal(wick_tensor_set_data(view, tensor, &error), WICK_OK);
+    assert_int_equal(wick_tensor_set_data(tensor, view, &error), WICK_OK);
+  }
+  wick_value *const all[] = {tensor, other, view, number, again};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) wick_value_release(all[i]);
+}
+
+static void test_default_dtype(void **state) {
+  (void)state;
+  wick_error *error = NULL;
+  static const char text[] = "def f(n: int):\n    return torch.tensor([n]) / 2\n";
+  wick_module *module;
+  wick_value *number = wick_value_int(3), *result;
+  assert_int_equal(wick_compile(NULL, text, sizeof text - 1, NULL, &module, &error), WICK_OK);
+  assert_int_equal(wick_default_dtype(), WICK_FLOAT32);
+  assert_int_equal(wick_set_default_dtype(WICK_INT64, &error), WICK_INVALID_ARGUMENT);
+  wick_error_free(error);
+  for (int i = 0; i < 12; i++) {
+    uint32_t wanted = i / 4 % 2 ? WICK_FLOAT64 : WICK_FLOAT32;
+    wick_tensor_info info = {.size = sizeof info};
+    assert_int_equal(wick_set_default_dtype(wanted, &error), WICK_OK);
+    assert_int_equal(wick_run(module, "f", (const wick_value *const[]){number}, 1, NULL, 0, NULL, &result, &error),
+                     WICK_OK);
+    assert_int_equal(wick_tensor_info_of(result, &info, &error), WICK_OK);
+    assert_int_equal(info.dtype, wanted);
+    wick_value_release(result);
+  }
+  assert_int_equal(wick_set_default_dtype(WICK_FLOAT32, &error), WICK_OK);
+  wick_value_release(number);
+  wick_module_release(module);
+}
+
+static void keep_print(void *user, const char *written, size_t length) {
+  snprintf(user, 64, "printed %.*s", (int)length, written);
+}
+static void keep_warning(void *user, const char *message) {
+  snprintf((char *)user + 64, 64, "warned %s", message);
+}
+static void test_output(void **state) {
+  (void)state;
+  wick_error *error = NULL;
+  static const char text[] = "def f(n: int):\n    print('n', n)\n    warnings.warn('careful')\n    return n\n";
+  char seen[128] = "";
+  wick_module *module;
+  wick_value *number = wick_value_int(3), *result;
+  assert_int_equal(wick_compile(NULL, text, sizeof text - 1, NULL, &module, &error), WICK_OK);
+  wick_runtime_set_output(NULL, keep_print, keep_warning, seen);
+  assert_int_equal(wick_run(module, "f", (const wick_value *const[]){number}, 1, NULL, 0, NULL, &result, &error),
+                   WICK_OK);
+  wick_runtime_set_output(NULL, NULL, NULL, NULL);
+  assert_string_equal(seen, "printed n 3\n");
+  assert_string_equal(seen + 64, "warned careful");
+  wick_value_release(result);
+  wick_value_release(number);
+  wick_module_release(module);
+}
+
 static void test_null_is_refused(void **state) {
   (void)state;
   wick_module *module = compile(), *other;
@@ -390,6 +477,9 @@ int main(void) {
       cmocka_unit_test(test_options_are_checked),
       cmocka_unit_test(test_calls),
       cmocka_unit_test(test_containers_are_converted),
+      cmocka_unit_test(test_marks_and_data),
+      cmocka_unit_test(test_default_dtype),
+      cmocka_unit_test(test_output),
       cmocka_unit_test(test_null_is_refused),
       cmocka_unit_test(test_limits),
   };

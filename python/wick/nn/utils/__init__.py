@@ -7,3 +7,11 @@ from wick.nn.utils.init import skip_init
 from wick.nn.utils.memory_format import convert_conv2d_weight_memory_format
 from wick.nn.utils.spectral_norm import remove_spectral_norm, spectral_norm
 from wick.nn.utils.weight_norm import remove_weight_norm, weight_norm
+
+
+def __getattr__(name):
+    """What few programs need is imported when it is first named."""
+    if name != 'parametrize':
+        raise AttributeError("module 'wick.nn.utils' has no attribute %r" % name)
+    import importlib
+    return importlib.import_module('wick.nn.utils.parametrize')
