@@ -22,3 +22,17 @@ foreach(name ${libraries})
   set_target_properties(${name} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/libraries)
   target_link_libraries(${name} PRIVATE wick_library_flags)
 endforeach()
+
+# The libraries of devices: libwick_NAME.so, opened when a program asks for a device NAME. What drives the device is
+# opened at run time; libraries/render writes kernels for all of them.
+set(device_libraries "")
+if(WICK_LIBRARIES)
+  set(device_libraries cuda)
+endif()
+foreach(name ${device_libraries})
+  file(GLOB sources CONFIGURE_DEPENDS libraries/${name}/*.c libraries/render/*.c)
+  add_library(wick_${name} MODULE ${sources})
+  set_target_properties(wick_${name} PROPERTIES PREFIX lib LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/libraries)
+  target_link_libraries(wick_${name} PRIVATE wick_library_flags Threads::Threads ${CMAKE_DL_LIBS})
+  list(APPEND libraries_of_devices wick_${name})
+endforeach()

@@ -1,0 +1,18 @@
+extern "C" __global__ void __launch_bounds__(256) wick_kernel(const place n, const u16 *a0, u16 *r0) {
+  const place first = (place)blockIdx.x * 1024 + threadIdx.x;
+  u16 x0[4];
+#pragma unroll
+  for (int k = 0; k < 4; k++) {
+    const place i = first + k * 256;
+    if (i >= n) break;
+    x0[k] = a0[i];
+  }
+#pragma unroll
+  for (int k = 0; k < 4; k++) {
+    const place i = first + k * 256;
+    if (i >= n) break;
+    const f32 v0 = f32_of_f16(x0[k]);
+    const f32 v1 = sigmoid_f32(v0);
+    r0[i] = f16_of_f32(v1);
+  }
+}
