@@ -1,9 +1,10 @@
 /* wick/backend: a fusion back end that a library brings: it compiles and runs the kernels of fusion groups, and of
- * pointwise operators by themselves, on a device. A kernel says what is computed for each element, and nothing of loops
- * or the order of elements: a straight list of operations, each of which makes one value from values before it.
+ * pointwise operators by themselves, on a device. A kernel says what is computed for each element, and nothing of
+ * loops or the order of elements: a straight list of operations, each of which makes one value from values before it.
  *
- * Values are numbered: arguments first, then constants, then one for each operation. What a program computes with is of
- * five types; elements of all dtypes become one of these when they are loaded, and the output's dtype when stored. */
+ * Values are numbered: arguments first, then constants, then one for each operation. What a program computes with is
+ * of five types; elements of all dtypes become one of these when they are loaded, and the output's dtype when stored
+ * (as what that dtype can hold). */
 #ifndef WICK_BACKEND_H
 #define WICK_BACKEND_H
 
@@ -50,8 +51,8 @@ typedef struct wick_kernel_operand {
   uint32_t repeats; /* bit d: one element for all of the outputs' dimension d */
 } wick_kernel_operand;
 
-/* A kernel with what of its operands code may be made for: all but sizes and strides. Borrowed: it holds as long as the
- * call that it is given to. */
+/* A kernel with what of its operands code may be made for: all but sizes and strides. Borrowed: it holds as long as
+ * the call that it is given to. */
 typedef struct wick_kernel_ir {
   uint32_t size; /* sizeof(wick_kernel_ir) as wick knows it */
   uint32_t rank; /* of the outputs, up to 8 */
@@ -95,8 +96,8 @@ typedef struct wick_backend {
   size_t (*bytes)(void *user, const void *code); /* of memory that it takes: wick bounds the sum */
   void (*free)(void *user, void *code);
 } wick_backend;
-/* Adds a back end for the rest of the process; calls for its device prefer it to those that were there. The struct and
- * its name are copied. */
+/* Adds a back end for the rest of the process; calls for its device prefer it to those that were there. The struct
+ * and its name are copied. */
 WICK_API wick_status wick_backend_register(const wick_backend *backend, wick_error **error);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-/* Card: one CUDA device with its context, its one stream, and its memory. All work goes to the stream, in order, so that
- * memory which is given back can be given out again at once: what comes after comes after.
+/* Card: one CUDA device with its context, its one stream, and its memory. All work goes to the stream, in order, so
+ * that memory which is given back can be given out again at once: what comes after comes after.
  *
  * A card's context is made when something of it is first asked for. */
 #ifndef CUDA_CARD_H

@@ -1,4 +1,5 @@
-/* Copies between tensors of one card, of any strides and dtypes: a kernel of no operations, rendered as others are. */
+/* Copies between tensors of one card, of any strides and dtypes: a kernel of no operations, rendered as
+ * others are. */
 #ifndef CUDA_CONVERT_H
 #define CUDA_CONVERT_H
 

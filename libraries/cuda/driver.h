@@ -1,5 +1,5 @@
-/* NVIDIA's driver and its compiler, opened at run time: the functions that are used, declared here. Nothing of the CUDA
- * toolkit is needed to build. Names and numbers are those of its documented interface. */
+/* NVIDIA's driver and its compiler, opened at run time: the functions that are used, declared here. Nothing of the
+ * CUDA toolkit is needed to build. Names and numbers are those of its documented interface. */
 #ifndef CUDA_DRIVER_H
 #define CUDA_DRIVER_H
 

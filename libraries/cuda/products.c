@@ -1,5 +1,5 @@
 /* All of them are batches of alpha A B + beta C. cuBLAS has columns side by side, so what it is asked for is the
- * transpose, B' A', of row-major matrices. float32 is computed in float32 (not TF32), halves are summed in float32. */
+ * transpose, B' A', of row-major matrices. float32 is computed in float32, not TF32; halves are summed in float32. */
 #include "cuda/products.h"
 
 #include <dlfcn.h>

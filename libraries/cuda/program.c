@@ -75,8 +75,8 @@ static Code *find_code(const Program *program, const Card *card, int bits) {
   return code;
 }
 
-/* At exit the compiler's and the driver's own data goes, and whoever is in them would fault: the process waits for what
- * is being compiled, on wick's thread for instance, and nothing is begun any more. */
+/* At exit the compiler's and the driver's own data goes, and whoever is in them would fault: the process waits for
+ * what is being compiled, on wick's thread for instance, and nothing is begun any more. */
 static pthread_rwlock_t ending = PTHREAD_RWLOCK_INITIALIZER; /* held for reading by who compiles */
 static bool has_ended;
 static pid_t own_process; /* a forked child has nobody to wait for */

@@ -1,5 +1,5 @@
-/* Program: a rendered kernel as code for cards, compiled when it is first launched on one. Counts of elements and places
- * that 32 bits can hold have code of their own. */
+/* Program: a rendered kernel as code for cards, compiled when it is first launched on one. Counts of elements and
+ * places that 32 bits can hold have code of their own. */
 #ifndef CUDA_PROGRAM_H
 #define CUDA_PROGRAM_H
 

@@ -1,5 +1,5 @@
-/* What operations compute, as C: one row for each, one column for each type. The functions that they call are C of any
- * dialect; names of <math.h> are the dialect's to have. */
+/* What operations compute, as C: one row for each, one column for each type. The functions that they call are C of
+ * any dialect; names of <math.h> are the dialect's to have. */
 #include <string.h>
 
 #include "render/render.h"

@@ -1,5 +1,5 @@
-/* Kernel IR as text of a C for devices. The renderer knows what operations compute and how elements are found; a dialect
- * knows how the language calls things; neither knows how memory is had or kernels are launched.
+/* Kernel IR as text of a C for devices. The renderer knows what operations compute and how elements are found; a
+ * dialect knows how the language calls things; neither knows how memory is had or kernels are launched.
  *
  * A kernel computes RENDER_EACH elements for each thread of a group of RENDER_GROUP, one group's apart, so that what
  * neighbors read lies side by side. Its parameters, in order:

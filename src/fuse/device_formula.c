@@ -1,6 +1,6 @@
-/* Formulas of operators (rows with .lower) on devices: an operator by itself runs its kernel by the fusion back end of
- * the device that its tensors are on. A back end sees few layouts: dimensions are sorted by the output's strides, joined
- * where all operands allow it, and operands that repeat have strides of 0. */
+/* Formulas of operators (rows with .lower) on devices: an operator by itself runs its kernel by the fusion back end
+ * of the device that its tensors are on. A back end sees few layouts: dimensions are sorted by the output's strides
+ * and joined where all operands allow it, and operands that repeat have strides of 0. */
 #include "call/pointwise.h"
 
 #include <assert.h>

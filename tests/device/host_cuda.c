@@ -1,7 +1,8 @@
-/* NVIDIA's driver, its compiler and its products as the host plays them, for tests where there is no card: device memory is memory of
- * its own, kernels are compiled by the host's C compiler and run a thread after another, at once. Built as
- * libcuda.so.1, libnvrtc.so.13 and libcublas.so.13. WICK_HOST_CUDA_BYTES bounds the memory; WICK_HOST_CUDA_FAIL=N makes the N-th
- * launch fail, and all that follows it. */
+/* NVIDIA's driver, its compiler and its products as the host plays them, for tests where there is no card: device
+ * memory is memory of its own, kernels are compiled by the host's C compiler and run a thread after another, at once.
+ * Built as libcuda.so.1, libnvrtc.so.13 and libcublas.so.13. WICK_HOST_CUDA_BYTES bounds the memory;
+ * WICK_HOST_CUDA_FAIL=N makes the N-th launch fail, and all that follows it; WICK_HOST_CUDA_COUNT is how many cards
+ * there are. */
 #include <ctype.h>
 #include <dlfcn.h>
 #include <pthread.h>

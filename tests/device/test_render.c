@@ -1,6 +1,6 @@
-/* Texts of kernels for devices: as recorded in device/render, and that NVIDIA's compiler takes the text of every formula
- * of the operators over every type, where it is installed (WICK_NVRTC names the file, else libnvrtc.so.13 or .12 is
- * looked for). WICK_RENDER_RECORD=1 writes the records. */
+/* Texts of kernels for devices: as recorded in device/render, and that NVIDIA's compiler takes the text of every
+ * formula of the operators over every type, where it is installed (WICK_NVRTC names the file, else libnvrtc.so.13 or
+ * .12 is looked for). WICK_RENDER_RECORD=1 writes the records. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
