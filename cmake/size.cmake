@@ -21,11 +21,14 @@ wick_compile_for("-fno-align-functions;-fno-align-jumps;-fno-align-labels" ir pa
 # with less inlining gcc's flow warning sees paths that are not there
 wick_compile_for("-Wno-maybe-uninitialized" frontend serial module schema report trace api op/fft op/linalg op/quantized
                  op/sparse autodiff)
-# what a program asks for now and then: graphs from outside, their text, registering, loading, building
-file(GLOB seldom CONFIGURE_DEPENDS src/api/ir_*.c src/api/foreign_*.c src/ir/parse.c src/ir/print*.c)
+# what a program asks for now and then: graphs from outside, their text, registering, loading, building; devices, whose
+# own work takes longer
+file(GLOB seldom CONFIGURE_DEPENDS src/api/ir_*.c src/api/foreign_*.c src/ir/parse.c src/ir/print*.c src/tensor/device*.c
+     src/call/device_kernel.c src/call/operator_library.c src/fuse/backend.c src/fuse/compiled.c src/fuse/device_formula.c)
 wick_compile_files_for("-Os" ${seldom} src/api/archive.c src/api/build.c src/api/compile.c src/api/load.c src/api/module.c
                        src/api/tensor.c src/api/objects.c src/api/dlpack.c src/ivalue/copy.c src/op/tensor/create.c
-                       src/api/overloads.c src/api/runtime.c src/api/trace.c src/api/trees.c)
+                       src/api/overloads.c src/api/runtime.c src/api/trace.c src/api/trees.c src/api/save.c src/api/write.c
+                       src/api/freeze.c src/api/generators.c src/api/prepare.c src/api/profile.c src/api/stages.c)
 # rows that call others or ask engines, or whose loops few programs wait for
 file(GLOB asked CONFIGURE_DEPENDS src/op/nn/attention*.c src/op/nn/linear*.c src/op/tensor/pointwise*.c)
 wick_compile_files_for("-Os" ${asked} src/op/nn/conv.c src/op/nn/dropout.c src/op/nn/loss.c
