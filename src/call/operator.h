@@ -126,9 +126,6 @@ typedef struct OpRow {
    * that is looked at is the one a formula computes in; of other rows that of the first argument, or, where `promoted`
    * stands among the kinds, the one that tensors and `promote` promote to. NULL: any that the kernel or formula does. */
   const char *dtypes;
-  /* "running_mean running_var": arguments that it writes to although its schema, PyTorch's, does not say so, where no
-   * argument `train` or `training` is false. */
-  const char *writes;
   const char *promote; /* Scalar parameters that take part in type promotion, separated by blanks; NULL: "self other" */
   const RowExtras *extras; /* columns that few rows have: row_extras */
   float clamp[2];          /* where the first is the lesser: it only limits elements to them */
@@ -136,7 +133,10 @@ typedef struct OpRow {
   uint8_t cast; /* OpCast */
   uint8_t line; /* LineFunction (tile/line.h) that it is along the last dimension; 0: none */
   uint8_t since;
-  uint8_t conv_dims; /* a convolution over so many dimensions, or CONV_ANY_DIMS, of (input, weight, bias, ...) */
+  uint8_t conv_dims : 3; /* a convolution over so many dimensions, or CONV_ANY_DIMS, of (input, weight, bias, ...) */
+  /* Bits by argument, the first five: it writes to them although its schema, PyTorch's, does not say so, where no
+   * argument `train` or `training` is false. */
+  uint8_t writes : 5;
 } OpRow;
 extern const RowExtras row_without_extras;
 static inline const RowExtras *row_extras(const OpRow *row) {

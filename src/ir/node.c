@@ -356,10 +356,8 @@ bool node_is_in_eval(const Node *node) {
 
 static bool writes_unannotated(const Node *node, uint32_t i) {
   const Operator *op = node_operator(node);
-  if (!op || !op->row->writes) return false;
-  const FunctionSchema *schema = operator_schema(op);
-  return i < schema->argument_count && str_is_listed(op->row->writes, schema->arguments[i].name) &&
-         node_input(node, i)->type->kind != TYPE_NONE && !node_is_in_eval(node);
+  return op && i < 5 && op->row->writes >> i & 1 && node_input(node, i)->type->kind != TYPE_NONE &&
+         !node_is_in_eval(node);
 }
 
 bool node_writes_to(const Node *node, uint32_t i) {

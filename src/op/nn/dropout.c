@@ -273,7 +273,7 @@ static const OpRow rows[] = {
     {.schema = "aten::rrelu_with_noise(Tensor self, Tensor noise, Scalar lower=0.125, Scalar "
                "upper=0.33333333333333331, bool training=False, "
                "Generator? generator=None) -> Tensor",
-     .writes = "noise",
+     .writes = 1 << 1,
      .shape = shape_rrelu,
      .kernel = kernel_rrelu_with_noise,
      .grad = "self: torch.rrelu_with_noise_backward(grad, self, noise, lower, upper, training, False)",

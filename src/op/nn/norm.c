@@ -549,7 +549,7 @@ static const OpRow rows[] = {
              "return torch.native_group_norm(input, weight, bias, n, c, inner, num_groups, eps)[0]"},
     {.schema = "aten::batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
                "running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor",
-     .writes = "running_mean running_var",
+     .writes = 1 << 3 | 1 << 4,
      .shape = shape_batch_norm,
      .kernel = kernel_batch_norm,
      .grad = "input, weight, bias: batch_norm_backward(grad, input, weight, bias, running_mean, running_var, training, "
@@ -557,14 +557,14 @@ static const OpRow rows[] = {
     {.schema = "aten::native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
                "running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
      .out = "out: out save_mean save_invstd",
-     .writes = "running_mean running_var",
+     .writes = 1 << 3 | 1 << 4,
      .shape = shape_batch_norm,
      .kernel = kernel_batch_norm,
      .grad = "input, weight, bias: batch_norm_backward(grads[0], input, weight, bias, running_mean, running_var, "
              "training, eps)"},
     {.schema = "aten::instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
                "running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor",
-     .writes = "running_mean running_var", /* also the mean of equal ones */
+     .writes = 1 << 3 | 1 << 4, /* also the mean of equal ones */
      .body =
          "if not use_input_stats and (running_mean is None or running_var is None):\n"
          "    raise RuntimeError('Expected running_mean and running_var to be defined when use_input_stats is false')\n"

@@ -294,7 +294,7 @@ static const OpRow rows[] = {
                kernel_linear_fp16, .param = true),
     {.schema = "aten::_saturate_weight_to_fp16(Tensor weight) -> Tensor",
      .kernel = kernel_saturate_fp16,
-     .writes = "weight",
+     .writes = 1 << 0,
      .flags = OP_NOT_DIFFERENTIABLE | OP_RETURNS_ARGUMENT},
     PARAMS_ROW("classes::LinearPackedParamsBase_getstate(" LINEAR_PARAMS " self) -> (Tensor, Tensor?)", kernel_unpack),
     PARAMS_ROW("classes::LinearPackedParamsBase_setstate(" LINEAR_PARAMS "(a!) self, (Tensor, Tensor?) state) -> ()",

@@ -38,12 +38,11 @@ static const OpRow rows[] = {
             "tensor.normal_(mean, std)"),
     /* The schema is PyTorch's. It hides the write, so that a call whose result is not used is dead code there and here.
      */
-    COMPOSITE(
+    GIVING_ARGUMENT(
         "aten::_no_grad_embedding_renorm_(Tensor weight, Tensor input, float max_norm, float norm_type) -> Tensor",
         "with torch.no_grad():\n"
         "    weight.embedding_renorm_(input, max_norm, norm_type)\n"
-        "return weight",
-        .writes = "weight", .flags = OP_RETURNS_ARGUMENT),
+        "return weight"),
     COMPOSITE("aten::norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor", "return norm_but(v, pow, dim)"),
     COMPOSITE("aten::_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor", "return v * (g / norm_but(v, 2, dim))"),
     COMPOSITE("aten::trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
