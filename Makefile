@@ -24,6 +24,7 @@ demo: setup
 # wick beside PyTorch and ONNX Runtime, where they are installed; writes docs/performance.md. BENCH: its options.
 bench: all
 	@python3 bench/bench.py $(BENCH)
+	@python3 bench/memory.py
 
 # The wheel of the Python package, in build/.
 python: setup

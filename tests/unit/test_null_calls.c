@@ -70,6 +70,7 @@ typedef struct Fixture {
     size_t length;
     double number;
     wick_stats stats;
+    wick_memory memory;
     wick_tensor_view view;
     wick_quantizer quantizer;
     wick_alias *alias;
@@ -294,6 +295,7 @@ static Fixture *fixture_new(void) {
   (void)wick_pass_register(f->known_pass, pass, NULL, NULL);
   f->out.view.size = sizeof f->out.view;
   f->out.stats.size = sizeof f->out.stats;
+  f->out.memory.size = sizeof f->out.memory;
   f->out.quantizer.size = sizeof f->out.quantizer;
   f->out.place.size = sizeof f->out.place;
   f->out.inlined.size = sizeof f->out.inlined;

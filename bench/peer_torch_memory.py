@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+"""Measures PyTorch's memory as memory.c does wick's: one JSON object, in MiB beyond what the process had at its start.
+
+usage: peer_torch_memory.py MODEL
+"""
+import copy, gc, json, sys
+
+import torch
+
+SIDE, CALLS = 224, 8
+
+
+def read_mib(file, key):
+    with open(file) as lines:
+        return next(float(line.split()[1]) / 1024 for line in lines if line.startswith(key))
+
+
+def resident():
+    return read_mib("/proc/self/smaps_rollup", "Rss:")
+
+
+def call(net, times):
+    with torch.no_grad():
+        for _ in range(times):
+            net(image)
+
+
+image = torch.zeros(1, 3, SIDE, SIDE)
+start = resident()
+first = torch.jit.load(sys.argv[1])
+call(first, 1)
+peak = read_mib("/proc/self/status", "VmHWM:") - start
+call(first, CALLS)
+settled = resident()
+second = torch.jit.load(sys.argv[1])
+call(second, CALLS)
+twice = resident()
+clone = copy.deepcopy(first)
+call(clone, CALLS)
+cloned = resident()
+del first, second, clone
+gc.collect()
+print(json.dumps({"first": settled - start, "peak": peak, "second": twice - settled, "clone": cloned - twice,
+                  "left": resident() - start}))
