@@ -102,6 +102,21 @@ class Checks(unittest.TestCase):
             self.assertEqual(traced(example).tolist(), (example.sum(0) + 1).tolist())
 
 
+    @silent
+    def test_inputs_of_the_other_branch(self):
+        def branch(x):
+            return x + 1 if x.sum() > 0 else x * 2
+        for given in (branch, Branching()):
+            with self.assertRaises(torch.jit.TracingCheckError):
+                torch.jit.trace(given, (torch.ones(2),), check_inputs=[(torch.ones(2),), (-torch.ones(2),)])
+            torch.jit.trace(given, (torch.ones(2),), check_inputs=[(torch.ones(2) * 3,)])
+
+
+class Branching(torch.nn.Module):
+    def forward(self, x):
+        return x + 1 if x.sum() > 0 else x * 2
+
+
 class Containers(unittest.TestCase):
     def test_lists_of_different_things(self):
         x = torch.ones(2)

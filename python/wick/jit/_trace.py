@@ -405,31 +405,30 @@ def trace(func, example_inputs=None, optimize=None, check_trace=True, check_inpu
     call = _Call(func, example_inputs, example_kwarg_inputs)
     traced = _trace_function(func, call, style)
     if check_trace:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", TracerWarning)
-            again = _trace_function(func, _with_inputs(call, call.cloned()), style)
         for inputs in [call.inputs] if check_inputs is None else [_as_inputs(one) for one in check_inputs]:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", TracerWarning)
+                again = _trace_function(func, _with_inputs(call, inputs, True), style)
             _check(func, traced, again, call, inputs, check_tolerance)
     return traced
 
 
-def _with_inputs(call, inputs):
+def _with_inputs(call, inputs, cloned=False):
     made = _Call.__new__(_Call)
     made.inputs, made.keywords, made.names = inputs, call.keywords, call.names
-    return made
+    return _with_inputs(call, made.cloned()) if cloned else made
 
 
 def _trace_module(module, calls, check_trace, check_inputs, tolerance, style):
     traced = _trace_methods(module, calls, style)
     if not check_trace:
         return traced
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TracerWarning)
-        copies = {name: _with_inputs(call, call.cloned()) for name, call in calls.items()}
-        again = _trace_methods(module, copies, style)
     for name, call in calls.items():
         function = module if name == "forward" else getattr(module, name)
         for inputs in check_inputs.get(name) or [call.inputs]:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", TracerWarning)
+                again = _trace_methods(module, {name: _with_inputs(call, inputs, True)}, style)
             _check(function, getattr(traced, name), getattr(again, name), call, inputs, tolerance)
     return traced
 
