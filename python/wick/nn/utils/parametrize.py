@@ -56,7 +56,8 @@ class ParametrizationList(ModuleList):
                 _register(self, 'original%d' % i, _same_kind(one, original))
             return
         if not unsafe and start.dtype != original.dtype:
-            raise ValueError("When `right_inverse` outputs one tensor, it may not change the dtype.\noriginal.dtype: {}\n"
+            raise ValueError("When `right_inverse` outputs one tensor, it may not change the dtype.\n"
+                             "original.dtype: {}\n"
                              "right_inverse(original).dtype: {}".format(original.dtype, start.dtype))
         if start is not original:
             with wick.no_grad():
