@@ -1,8 +1,8 @@
 #!/bin/sh
 # What the hostile build runs beyond the tests: all recorded programs and gradients, each allocation of them refused in
-# turn (of programs with very many, some thousands evenly picked), random programs, and all rows with tensors and numbers
-# that nothing gets through. Processes share each of them,
-# four for a processor, since each waits much of its time for plans that the background makes.
+# turn (of programs with very many, some thousands evenly picked), random programs and networks, operators whose schemas
+# leave inputs open, and all rows with tensors and numbers that nothing gets through. Processes share each of them, four
+# for a processor, since each waits much of its time for plans that the background makes.
 set -e
 processors=$(nproc)
 shares=$((4 * processors))

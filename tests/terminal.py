@@ -1,6 +1,6 @@
 """Nothing that a terminal would obey comes from a file: every name and text that one can hold has escape sequences, a
 control character of two bytes and bytes that are no UTF-8, and what the commands print of it has none. What a program
-prints itself is its own.
+prints, or gives as one text, is its own.
 
 usage: terminal.py WICK
 """
@@ -117,7 +117,7 @@ def test_tensors():
     npy = b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + b"{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }".ljust(117) + b"\n" + bytes(4)
     with zipfile.ZipFile("x.npz", "w") as file:
         file.writestr(zipfile.ZipInfo(NAME + ".npy"), npy)
-    write("any.py", "def forward(x: Any):\n    return x\n")
+    write("any.py", "def forward(x: Any):\n    return [x]\n")
     call_all("x.npz")
     assert call("run", "any.py", "x.npz").returncode == 0
     call("run", "any.py", write("bad.npy", npy.replace(b"'<f4'", b"'\x1b\x9b'")))
@@ -144,7 +144,7 @@ def test_programs():
                        ("comment", f"y = x.size(9)  # {EVIL}"), ("syntax", f"y = = {EVIL}"), ("name", f"y = evil{EVIL}"),
                        ("operator", f"y = torch.ops.evil.evil{EVIL}(x)")):
         # the file's name holds them as well, and the archives that are made of it
-        path = write(f"{name} {EVIL}.py", "def forward(x: Tensor) -> str:\n    y = ''\n    " + line + f"\n    return '{literal}'\n")
+        path = write(f"{name} {EVIL}.py", "def forward(x: Tensor):\n    y = ''\n    " + line + f"\n    return ['{literal}']\n")
         call_all(path, "ones(2)")
         if call("compile", path, "-o", f"{name} {EVIL}.pt").returncode == 0:
             call_all(f"{name} {EVIL}.pt", "ones(2)")

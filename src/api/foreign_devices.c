@@ -1,4 +1,6 @@
 /* Devices from outside, and how the library that brings one is found. */
+#include <assert.h>
+
 #include "api/handles.h"
 #include "call/device_kernel.h"
 #include "call/operator_library.h"
@@ -19,8 +21,12 @@ struct ForeignDevice {
   Place places[];
 };
 
+static Status allocate(Device device, size_t bytes, void **out_memory, void **out_context);
+
 static const ForeignDevice *device_of(int type) {
-  return (const ForeignDevice *)device_class(type);
+  const DeviceClass *row = device_class(type);
+  assert(row && row->allocate == allocate); /* a row of this file: the first member of a ForeignDevice */
+  return (const ForeignDevice *)row;
 }
 
 static Status took(wick_status status, wick_error *error, const ForeignDevice *device) {

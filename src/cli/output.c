@@ -315,7 +315,10 @@ bool output_write(const Output *output, const wick_value *result) {
     complain_error(NULL, error);
     return false;
   }
-  show("%s\n", text);
+  if (wick_value_kind(result) == WICK_STRING)
+    puts(text); /* the program's own words, as what it prints */
+  else
+    show("%s\n", text);
   wick_text_free(text);
   return true;
 }

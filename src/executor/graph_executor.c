@@ -183,11 +183,17 @@ static bool is_its_own(ErrorCode code) {
   }
 }
 
+/* Runs in plans, and runs as written after one failed, that this thread is in: programs call one another through
+ * kernels. Only the outermost asks again, or each level of such calls would double the time of an error. */
+static _Thread_local uint32_t runs_under_way;
+
 /* A plan computes in another order, so another error may come first. If nothing can be noticed of the run yet, the
  * program as written says which, unless something stops it. */
 static Status fail_as_written(GraphExecutor *e, Exec *exec, Status in_plan, const IValue *arguments, uint32_t count,
                               IValue *outputs, uint32_t output_count) {
+  runs_under_way++;
   Status status = run_as_written(e, exec, arguments, count, outputs, output_count);
+  runs_under_way--;
   if (!status) reason_add(REASON_PLAN_FAILED_ALONE, e->graph->block->ret->range);
   bool answers = !status || is_its_own(status->code);
   status_free(answers ? in_plan : status);
@@ -198,8 +204,10 @@ static Status run_in_plan(GraphExecutor *e, Variant *v, Plan *plan, Snapshot *st
                           const IValue *arguments, uint32_t count, IValue *outputs, uint32_t output_count) {
   InterpRun run = variant_begin_run(v, plan, state);
   bool grad_enabled = exec->grad_enabled;
+  runs_under_way++;
   Status status = interp_run_plan(exec, plan->code, arguments, count, outputs, output_count, &run);
-  bool asks_again = status && run.left_no_trace && is_its_own(status->code) && exec->grad_enabled == grad_enabled;
+  runs_under_way--;
+  bool asks_again = status && !runs_under_way && run.left_no_trace && is_its_own(status->code) && exec->grad_enabled == grad_enabled;
   variant_end_run(v, plan, &run, exec, !status);
   return asks_again ? fail_as_written(e, exec, status, arguments, count, outputs, output_count) : status;
 }

@@ -1,8 +1,8 @@
 /* Expansions of a sample: tensors of one element, repeated so often that nothing gets through them, and numbers that
  * nothing counts to. One size of all tensors, one dimension of one tensor, or all dimensions become long; one number or
  * all of a list become great, with tensors as they are or wide; everything grows by one factor, as windows with what
- * they are moved over, of quantized tensors, too. Results that memory must hold are refused by its budget; everything else must look at the time.
- */
+ * they are moved over, of quantized tensors, too. Results that memory must hold are refused by its budget; everything
+ * else must look at the time. */
 #include "sample.h"
 
 #include "type/type.h"

@@ -7,8 +7,8 @@
  *   WICK_ROW_CALLS=40      calls for each row, or all
  *   WICK_ROW_PAIRS=20      besides, calls with two changes at once
  *   WICK_ROW_GRADIENTS=20  besides, calls whose results are differentiated, with gradients that do not fit either
- *   WICK_ROW_EXPANSIONS=9  besides, calls with expanded tensors of up to 10^12 elements and numbers of up to 2^62, which
- *                          look at the time; or all
+ *   WICK_ROW_EXPANSIONS=9  besides, calls with expanded tensors of up to 10^12 elements and numbers of up to 2^62,
+ *                          which look at the time; or all
  *   WICK_ROW_DEADLINE=50   of these, in milliseconds
  *   WICK_ROW_MEMORY=64     MiB that a call may take
  *   WICK_ROW_SECONDS=8     of processor time, after which a call is given up and counts as a crash

@@ -4,10 +4,13 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <time.h>
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "base/processor.h"
+#include "base/work_limit.h"
 #include "compute/attention/attention.h"
 
 typedef enum Masks { NONE, ADDED, HIDDEN, BOTH, LEFT_EMPTY, MASKS } Masks;
@@ -160,8 +163,37 @@ static void shared_out(void **state) {
   assert_memory_equal(out[0], out[1], sizeof out[0]);
 }
 
+/* 200,000 rows that all are one, against as many keys: what is left at the deadline is left. */
+static void ends_at_the_deadline(void **state) {
+  enum { LONG = 200000, WIDTH = 8 };
+  static float one[WIDTH], out[WIDTH];
+  const int64_t sizes[] = {1}, still[] = {0};
+  (void)state;
+  WorkLimit limit = {.deadline_ns = clock_now_ns() + 100000000}, *before = work_limit_enter(&limit);
+  clock_t begin = clock();
+  Exec exec = {.threads = 1};
+  Attention all = {.part = {.rows = LONG,
+                            .keys = LONG,
+                            .width = WIDTH,
+                            .out_width = WIDTH,
+                            .query = {one, 0, 1},
+                            .key = {one, 1, 0},
+                            .value = {one, 0, 1},
+                            .factor = 1,
+                            .out = out},
+                   .ndim = 1,
+                   .sizes = sizes,
+                   .strides = {still, still, still, NULL, NULL, still}};
+  status_free(attention(&exec, &all)); /* whether it is an error the caller says, who asks the limit */
+  bool is_over = work_is_over();
+  work_limit_enter(before);
+  assert_true(is_over);
+  double used = (double)(clock() - begin) / CLOCKS_PER_SEC;
+  if (used > 0.4) fail_msg("%.2f s of processor time", used);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(every_form), cmocka_unit_test(blocks_of_scores),
-                                     cmocka_unit_test(shared_out)};
+                                     cmocka_unit_test(shared_out), cmocka_unit_test(ends_at_the_deadline)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -178,7 +178,8 @@ class _ModuleBuild:
         there are none."""
         names = {id(kind): _registry.unique_name(_registry.program_name(kind.python_class), kind)
                  if kind.compiled is None else kind.compiled.name for kind, _ in self.order}
-        chosen = _recursive._choose_methods([pair for pair in self.order if pair[0].compiled is None], is_traced=True)
+        fresh = [pair for pair in self.order if pair[0].compiled is None]
+        chosen, _ = _recursive._choose_methods(fresh, is_traced=True)
         try:
             program = self._program_of(chosen, names)
         except RuntimeError:
