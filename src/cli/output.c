@@ -316,7 +316,7 @@ bool output_write(const Output *output, const wick_value *result) {
     return false;
   }
   if (wick_value_kind(result) == WICK_STRING)
-    puts(text); /* the program's own words, as what it prints */
+    fputs(text, stdout), fputc('\n', stdout); /* the program's own words, as what it prints */
   else
     show("%s\n", text);
   wick_text_free(text);
