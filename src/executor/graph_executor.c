@@ -207,7 +207,8 @@ static Status run_in_plan(GraphExecutor *e, Variant *v, Plan *plan, Snapshot *st
   runs_under_way++;
   Status status = interp_run_plan(exec, plan->code, arguments, count, outputs, output_count, &run);
   runs_under_way--;
-  bool asks_again = status && !runs_under_way && run.left_no_trace && is_its_own(status->code) && exec->grad_enabled == grad_enabled;
+  bool asks_again =
+      status && !runs_under_way && run.left_no_trace && is_its_own(status->code) && exec->grad_enabled == grad_enabled;
   variant_end_run(v, plan, &run, exec, !status);
   return asks_again ? fail_as_written(e, exec, status, arguments, count, outputs, output_count) : status;
 }

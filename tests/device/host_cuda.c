@@ -134,16 +134,34 @@ SHOWN int cuModuleLoadData(void **module, const void *image) {
   unlink(image);
   return *module ? 0 : INVALID;
 }
-SHOWN int cuModuleUnload(void *module) {
-  return dlclose(module);
-}
 typedef struct Function {
+  struct Function *next;
+  void *module; /* which it goes with */
   void (*run)(void **parameters);
   Three *group, *thread, *group_size;
 } Function;
+static Function *functions;
+SHOWN int cuModuleUnload(void *module) {
+  pthread_mutex_lock(&lock);
+  for (Function **at = &functions, *f; (f = *at);) {
+    if (f->module == module) {
+      *at = f->next;
+      free(f);
+    } else {
+      at = &f->next;
+    }
+  }
+  pthread_mutex_unlock(&lock);
+  return dlclose(module);
+}
 SHOWN int cuModuleGetFunction(Function **function, void *module, const char *name) {
   char wrapper[200];
   Function *f = *function = calloc(1, sizeof *f);
+  pthread_mutex_lock(&lock);
+  f->module = module;
+  f->next = functions;
+  functions = f;
+  pthread_mutex_unlock(&lock);
   snprintf(wrapper, sizeof wrapper, "run_%s", name);
   *(void **)&f->run = dlsym(module, wrapper);
   f->group = dlsym(module, "blockIdx");

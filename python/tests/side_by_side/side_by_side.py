@@ -40,8 +40,8 @@ def torch_python():
 
 
 def without_path():
-    """The environment of PyTorch's process: nothing of wick's in it."""
-    return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    """The environment of PyTorch's process: nothing of wick's in it, the sanitizer of its build neither."""
+    return {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "LD_PRELOAD")}
 
 
 def difference(got, want, tolerance, where="result"):

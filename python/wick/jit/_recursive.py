@@ -374,8 +374,8 @@ def _paths_from_self(function):
 
 def _choose_methods(pairs, is_traced=False):
     """Of each (ModuleType, module): the functions that are compiled, and those that may be: what a function names may
-    be a method of any of the modules; which it is shows when it is compiled. Then the names. Of modules that are traced
-    that begins with what is exported; forward is compiled where such a function calls it."""
+    be a method of any of the modules; which it is shows when it is compiled. Then the names. Of modules that are
+    traced that begins with what is exported; forward is compiled where such a function calls it."""
     members = {}
     for kind, _ in pairs:
         if kind.python_class not in members:
