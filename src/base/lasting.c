@@ -89,5 +89,7 @@ void lasting_free(Heap *heap, void *p, size_t bytes) {
 void lasting_tidy(void) {
   if (atomic_load_explicit(&freed, memory_order_relaxed) < much) return;
   atomic_store_explicit(&freed, 0, memory_order_relaxed);
+#ifdef __GLIBC__ /* others give free pages back by themselves */
   malloc_trim(0);
+#endif
 }
