@@ -237,7 +237,7 @@ void cache_count(Heap *heap, int64_t bytes) {
   Cache *cache = cache_of(heap);
   lock_take(&cache->lock);
   assert(bytes >= 0 || (size_t)-bytes <= cache->others);
-  size_t others = cache->others += (size_t)bytes;
+  size_t others = atomic_fetch_add_explicit(&cache->others, (size_t)bytes, memory_order_relaxed) + (size_t)bytes;
   bool is_over = cache->bytes && !has_room(cache, others, cache->bytes);
   lock_drop(&cache->lock);
   if (is_over) cache_trim(heap);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "../unit/as_written.h"
+#include "report/reason.h"
 #include "network_text.h"
 
 #ifdef __SANITIZE_THREAD__
@@ -40,6 +41,7 @@ static void test_random_networks(void **state) {
   }
   print_message("%lld calls were fine, %lld failed\n", (long long)as_written_fine, (long long)as_written_failing);
   assert_int_equal(wrong, 0);
+  assert_int_equal(reason_count(REASON_PLAN_FAILED_ALONE), 0); /* where the program as written does not */
 }
 
 int main(void) {
