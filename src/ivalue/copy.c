@@ -23,7 +23,7 @@ static Status copy_memory(Storage *storage, Storage **out) {
   if (*out) return OK;
   TRY(storage_new(storage->bytes, out));
   if (!storage_fetch(storage, 0, (*out)->data, storage->bytes) && storage->bytes)
-    memcpy((*out)->data, storage->data, storage->bytes);
+    memcpy((*out)->data, storage_data(storage), storage->bytes);
   return OK;
 }
 
@@ -39,7 +39,7 @@ static Status copy_storage(Copier *c, Storage *storage, Storage **out) {
 
 static Status copy_tensor(Copier *c, const Tensor *t, Tensor **out) {
   enum { KEPT = TENSOR_REQUIRES_GRAD | TENSOR_CONJ | TENSOR_NEG };
-  if (!t->storage || !t->storage->data || t->extension || t->flags & TENSOR_UNUSUAL & ~(uint32_t)KEPT) {
+  if (!t->storage || !storage_data(t->storage) || t->extension || t->flags & TENSOR_UNUSUAL & ~(uint32_t)KEPT) {
     TRY(tensor_clone(t, out));
   } else {
     Storage *storage;

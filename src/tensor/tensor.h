@@ -171,13 +171,15 @@ bool storage_fetch(const Storage *storage, size_t offset, void *to, size_t bytes
 static inline bool tensor_is_defined(const Tensor *t) {
   return t && !(t->flags & TENSOR_UNDEFINED);
 }
+/* Its memory, which another thread may exchange for a copy meanwhile (storage_show); the old one stays readable. */
+static inline void *storage_data(const Storage *storage) {
+  return __atomic_load_n(&storage->data, __ATOMIC_RELAXED);
+}
 /* The first element, of tensors that are known to be on the host: kernels and what makes tensors itself. Others ask
  * tensor_host. NULL without storage. */
 static inline void *tensor_data(const Tensor *t) {
   assert(!t->storage || t->storage->device.type == DEVICE_CPU);
-  return t->storage ? (char *)__atomic_load_n(&t->storage->data, __ATOMIC_RELAXED) +
-                          t->offset * (int64_t)dtype_size((DType)t->dtype)
-                    : NULL;
+  return t->storage ? (char *)storage_data(t->storage) + t->offset * (int64_t)dtype_size((DType)t->dtype) : NULL;
 }
 /* The same, of any tensor: an error that names the device where the host can't read it. */
 Status tensor_host(const Tensor *t, void **out) MUST_CHECK;

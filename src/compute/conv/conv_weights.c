@@ -35,7 +35,8 @@ struct PackedWeights {
   pthread_mutex_t packing;
   Heap *heap;
   PackedWeight *first;
-  size_t bytes, count;
+  size_t bytes;         /* of all */
+  _Atomic size_t count; /* asked without the lock, too */
   uint64_t clock;
   uint64_t sights[SIGHTS]; /* what weights were seen as, by chance overwritten: hashes, nothing that is followed */
 };
@@ -149,7 +150,7 @@ static void add(PackedWeights *store, PackedWeight *p) {
   if (p->next) p->next->previous = p;
   store->first = p;
   store->bytes += p->layout.bytes;
-  store->count++;
+  atomic_fetch_add_explicit(&store->count, 1, memory_order_relaxed);
 }
 
 static void take_out(PackedWeight *p) {
@@ -157,7 +158,7 @@ static void take_out(PackedWeight *p) {
   *(p->previous ? &p->previous->next : &store->first) = p->next;
   if (p->next) p->next->previous = p->previous;
   store->bytes -= p->layout.bytes;
-  store->count--;
+  atomic_fetch_sub_explicit(&store->count, 1, memory_order_relaxed);
 }
 
 static bool on_leave(StorageFollower *follower) {
@@ -176,7 +177,7 @@ static void drop(PackedWeight *p, PackedWeight **list) {
 }
 
 static bool is_over(const PackedWeights *store) {
-  return store->count > MAX_WEIGHTS || cache_is_over(store->heap);
+  return atomic_load_explicit(&store->count, memory_order_relaxed) > MAX_WEIGHTS || cache_is_over(store->heap);
 }
 
 /* Without the lock. No budget paid for it. */
