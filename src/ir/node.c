@@ -354,25 +354,29 @@ bool node_is_in_eval(const Node *node) {
   return train && value_is_constant(train, &value) && value.tag == TAG_BOOL && !value.b;
 }
 
-static bool writes_unannotated(const Node *node, uint32_t i) {
+/* OpRow.writes of its operator: few have any. */
+static uint32_t unannotated_writes(const Node *node) {
   const Operator *op = node_operator(node);
-  return op && i < 5 && op->row->writes >> i & 1 && node_input(node, i)->type->kind != TYPE_NONE &&
-         !node_is_in_eval(node);
+  return op ? op->row->writes : 0;
+}
+static bool writes_unannotated(const Node *node, uint32_t writes, uint32_t i) {
+  return i < 5 && writes >> i & 1 && node_input(node, i)->type->kind != TYPE_NONE && !node_is_in_eval(node);
 }
 
 bool node_writes_to(const Node *node, uint32_t i) {
   const FunctionSchema *schema = node->block_count ? NULL : node_schema(node);
   if (!schema || i >= schema->argument_count || i >= node->input_count) return false;
   const AliasInfo *alias = schema->arguments[i].alias;
-  return (alias && alias->is_write) || writes_unannotated(node, i);
+  return (alias && alias->is_write) || writes_unannotated(node, unannotated_writes(node), i);
 }
 
 bool node_writes(const Node *node) {
   const FunctionSchema *schema = node->block_count ? NULL : node_schema(node);
   if (!schema) return false;
   if (schema->is_mutable) return true;
-  for (uint32_t i = 0; i < node->input_count; i++)
-    if (writes_unannotated(node, i)) return true;
+  uint32_t writes = unannotated_writes(node);
+  for (uint32_t i = 0; writes && i < node->input_count; i++)
+    if (writes_unannotated(node, writes, i)) return true;
   return false;
 }
 
