@@ -2,35 +2,35 @@
 #include "tensor/dtype.h"
 
 static const struct {
-  uint8_t bytes;
   const char *name, *scalar_name;
 } dtypes[DTYPE_COUNT] = {
-    [DTYPE_UINT8] = {1, "uint8", "Byte"},
-    [DTYPE_INT8] = {1, "int8", "Char"},
-    [DTYPE_INT16] = {2, "int16", "Short"},
-    [DTYPE_INT32] = {4, "int32", "Int"},
-    [DTYPE_INT64] = {8, "int64", "Long"},
-    [DTYPE_FLOAT16] = {2, "float16", "Half"},
-    [DTYPE_FLOAT32] = {4, "float32", "Float"},
-    [DTYPE_FLOAT64] = {8, "float64", "Double"},
-    [DTYPE_COMPLEX32] = {4, "complex32", "ComplexHalf"},
-    [DTYPE_COMPLEX64] = {8, "complex64", "ComplexFloat"},
-    [DTYPE_COMPLEX128] = {16, "complex128", "ComplexDouble"},
-    [DTYPE_BOOL] = {1, "bool", "Bool"},
-    [DTYPE_QINT8] = {1, "qint8", "QInt8"},
-    [DTYPE_QUINT8] = {1, "quint8", "QUInt8"},
-    [DTYPE_QINT32] = {4, "qint32", "QInt32"},
-    [DTYPE_BFLOAT16] = {2, "bfloat16", "BFloat16"},
-    [DTYPE_QUINT4X2] = {1, "quint4x2", "QUInt4x2"},
-    [DTYPE_QUINT2X4] = {1, "quint2x4", "QUInt2x4"},
+    [DTYPE_UINT8] = {"uint8", "Byte"},
+    [DTYPE_INT8] = {"int8", "Char"},
+    [DTYPE_INT16] = {"int16", "Short"},
+    [DTYPE_INT32] = {"int32", "Int"},
+    [DTYPE_INT64] = {"int64", "Long"},
+    [DTYPE_FLOAT16] = {"float16", "Half"},
+    [DTYPE_FLOAT32] = {"float32", "Float"},
+    [DTYPE_FLOAT64] = {"float64", "Double"},
+    [DTYPE_COMPLEX32] = {"complex32", "ComplexHalf"},
+    [DTYPE_COMPLEX64] = {"complex64", "ComplexFloat"},
+    [DTYPE_COMPLEX128] = {"complex128", "ComplexDouble"},
+    [DTYPE_BOOL] = {"bool", "Bool"},
+    [DTYPE_QINT8] = {"qint8", "QInt8"},
+    [DTYPE_QUINT8] = {"quint8", "QUInt8"},
+    [DTYPE_QINT32] = {"qint32", "QInt32"},
+    [DTYPE_BFLOAT16] = {"bfloat16", "BFloat16"},
+    [DTYPE_QUINT4X2] = {"quint4x2", "QUInt4x2"},
+    [DTYPE_QUINT2X4] = {"quint2x4", "QUInt2x4"},
+};
+const uint8_t dtype_sizes[256] = {
+#define X(name, number, type, size, text, storage) [DTYPE_##name] = (size),
+    DTYPES(X)
+#undef X
 };
 #define X(name, number, type, size, text, storage) _Static_assert(sizeof(type) == (size), "ORDER dtype");
 DTYPES(X)
 #undef X
-
-size_t dtype_size(DType dtype) {
-  return dtype < DTYPE_COUNT ? dtypes[dtype].bytes : 0;
-}
 
 const char *dtype_name(DType dtype) {
   return dtype < DTYPE_COUNT ? dtypes[dtype].name : "undefined";

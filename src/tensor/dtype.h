@@ -36,7 +36,10 @@ typedef enum DType {
   DTYPE_NONE = 255 /* not given */
 } DType;
 
-size_t dtype_size(DType dtype);
+extern const uint8_t dtype_sizes[256]; /* in bytes; 0: no dtype */
+static inline size_t dtype_size(DType dtype) {
+  return dtype_sizes[(uint8_t)dtype];
+}
 const char *dtype_name(DType dtype);        /* "float32" */
 const char *dtype_scalar_name(DType dtype); /* PyTorch's C++ name: "Float", "Long"; graphs print it */
 static inline bool dtype_is_complex(DType d) {

@@ -435,7 +435,7 @@ static Status kernel_batch_norm(Call *call) {
                *bias = call_tensor_or_null(call, 2);
   Tensor *mean = call_tensor_or_null(call, 3), *var = call_tensor_or_null(call, 4), *out = call_out(call, 0), *x = NULL,
          *y = NULL;
-  bool training = call_bool(call, 5);
+  bool training = call_bool(call, 5), is_folded = input->dtype == DTYPE_FLOAT32 && !training;
   double eps = call_double(call, 7), momentum = call_double(call, 6);
   if (input->ndim < 2 || (call->output_count == 1 && !input->numel)) return OK; /* empty */
   int64_t channels = input->sizes[1];
@@ -471,14 +471,14 @@ static Status kernel_batch_norm(Call *call) {
     double count = (double)(b.batch * b.inner);
     update_running(mean, b.mean, channels, momentum, 1);
     update_running(var, b.variance, channels, momentum, count / (count - 1));
+  } else if (is_folded) {
+    norm_fold_stored(weight, bias, mean, var, eps, channels, b.scale, b.shift);
   } else {
     for (int64_t c = 0; c < channels; c++) {
       b.mean[c] = number_at(mean, c, 0);
       b.variance[c] = number_at(var, c, 1);
     }
   }
-  bool is_folded = b.dtype == DTYPE_FLOAT32 && !training;
-  if (is_folded) norm_fold_stored(weight, bias, mean, var, eps, channels, b.scale, b.shift);
   for (int64_t c = 0; c < channels && !is_folded; c++) {
     double invstd = 1 / sqrt(b.variance[c] + eps), w = number_at(weight, c, 1);
     double center = b.mean[c];
