@@ -26,7 +26,7 @@ wick_compile_for("-Wno-maybe-uninitialized" frontend serial module schema report
 file(GLOB seldom CONFIGURE_DEPENDS src/api/ir_*.c src/api/foreign_*.c src/ir/parse.c src/ir/print*.c src/tensor/device*.c
      src/call/device_kernel.c src/call/operator_library.c src/fuse/backend.c src/fuse/compiled.c src/fuse/device_formula.c)
 wick_compile_files_for("-Os" ${seldom} src/api/archive.c src/api/build.c src/api/compile.c src/api/load.c src/api/module.c
-                       src/api/tensor.c src/api/objects.c src/api/dlpack.c src/ivalue/copy.c src/op/tensor/create.c
+                       src/api/dlpack.c
                        src/api/overloads.c src/api/runtime.c src/api/trace.c src/api/trees.c src/api/save.c src/api/write.c
                        src/api/freeze.c src/api/generators.c src/api/prepare.c src/api/profile.c src/api/stages.c)
 # rows that call others or ask engines, or whose loops few programs wait for
@@ -50,6 +50,5 @@ wick_compile_files_for("-O2" src/compute/reduce/reduce_ops.c
 # bookkeeping of memory that outlasts calls, and what packs weights once
 wick_compile_files_for("-Os" src/tensor/storage_share.c src/tensor/storage_alike.c src/base/lasting.c src/base/heap.c
                        src/executor/executor_trim.c src/api/module_memory.c src/api/dlpack.c src/api/write.c
-                       src/api/prepare.c src/api/tensor.c src/executor/graph_executor_print.c
+                       src/api/prepare.c src/executor/graph_executor_print.c
                        src/executor/compile_times.c src/executor/plan_cost.c)
-wick_compile_files_for("-O2" src/compute/conv/conv_weights.c src/compute/conv/weight_reader.c)

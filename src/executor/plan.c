@@ -136,7 +136,7 @@ typedef struct StateSearch {
 static void find_state(void *argument) {
   StateSearch *s = argument;
   attribute_reads_find(&s->reads, s->graph, &s->scratch);
-  s->first_effect = alias_first_effect(alias_db_new((Graph *)s->graph, &s->scratch));
+  s->first_effect = alias_first_effect(s->graph, &s->scratch);
 }
 
 /* What nobody in the graph writes is its state. */

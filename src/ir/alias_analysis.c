@@ -317,7 +317,7 @@ static void analyze_by_schema(AliasDb *db, const Node *node) {
 void alias_analyze_node(AliasDb *db, const Node *node) {
   const NodeKind *kind = node_kind(node->kind);
   db->sets_mode |= (kind->flags & KIND_SETS_MODE) != 0;
-  db->may_be_seen |= kind->effect != EFFECT_LEAVES && (node_acts(node) || node_writes(node));
+  db->may_be_seen |= node_may_be_seen(node);
   switch ((NodeAliasing)kind->aliasing) {
     case ALIASES_BY_SCHEMA:
       analyze_by_schema(db, node);

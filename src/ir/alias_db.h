@@ -60,8 +60,8 @@ bool alias_move_before(AliasDb *db, Node *node, Node *point);      /* false: not
 bool alias_move_after(AliasDb *db, Node *node, Node *point);       /* likewise for tests */
 
 /* The first node of the graph's own block with an effect that can be noticed outside, random numbers that it draws
- * included. NULL: none. */
-const Node *alias_first_effect(AliasDb *db);
+ * included. NULL: none. What is found on the way is in the arena. */
+const Node *alias_first_effect(const Graph *graph, Arena *arena);
 
 /* ---- changes ---- */
 /* `to` points where `from` did; for a value that a pass puts in its place. */

@@ -185,8 +185,26 @@ const Effects *alias_effects(AliasDb *db, const Node *node) {
   return known;
 }
 
-const Node *alias_first_effect(AliasDb *db) {
-  BLOCK_EACH(node, db->graph->block) {
+static bool block_may_be_seen(const Block *block);
+static bool may_be_seen(const Node *node) {
+  const Graph *subgraph = subgraph_of(node);
+  if (node_may_be_seen(node) || (subgraph && block_may_be_seen(subgraph->block))) return true;
+  for (uint32_t b = 0; b < node->block_count; b++)
+    if (block_may_be_seen(node->blocks[b])) return true;
+  return false;
+}
+static bool block_may_be_seen(const Block *block) {
+  BLOCK_EACH(node, block) {
+    if (may_be_seen(node)) return true;
+  }
+  return false;
+}
+
+const Node *alias_first_effect(const Graph *graph, Arena *arena) {
+  AliasDb *db = NULL; /* most graphs need none */
+  BLOCK_EACH(node, graph->block) {
+    if (!may_be_seen(node)) continue;
+    if (!db) db = alias_db_new((Graph *)graph, arena);
     if (alias_effects(db, node)->is_seen) return node;
   }
   return NULL;

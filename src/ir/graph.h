@@ -271,6 +271,8 @@ bool node_writes_to(const Node *node, uint32_t i); /* to its i-th input: its sch
 bool node_writes(const Node *node);                /* to some input, or to what one holds */
 /* Nobody can do without it, though nobody needs its results: it has side effects or draws random numbers. */
 bool node_acts(const Node *node);
+/* Somebody outside may notice it, though the call fails later: it acts, without leaving, or writes. */
+bool node_may_be_seen(const Node *node);
 bool node_is_in_eval(const Node *node); /* its argument `train` or `training` is there and known to be false */
 bool node_reads_metadata(const Node *node, uint32_t i); /* of its i-th input: operator_reads_metadata */
 bool node_may_change_grad_mode(const Node *node);       /* calls set it back */

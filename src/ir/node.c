@@ -326,13 +326,18 @@ Status node_resolve(const Node *node, const Operator **out) {
   return OK;
 }
 
-const Operator *node_operator(const Node *node) {
+static __attribute__((noinline)) const Operator *find_operator(const Node *node) {
   const Operator *op;
+  if (node->graph->is_sealed || !operator_find_symbol(node->kind)) return NULL;
   Status status = node_resolve(node, &op);
   /* a pass that took it for a node without operator would do away with its effects */
   if (status && node->graph->arena->catch_point) catch_throw(node->graph->arena->catch_point, status);
   status_free(status);
   return op;
+}
+
+const Operator *node_operator(const Node *node) {
+  return node->op ? node->op : find_operator(node);
 }
 
 const FunctionSchema *node_schema(const Node *node) {
@@ -348,40 +353,45 @@ bool node_has_side_effects(const Node *node) {
 }
 
 bool node_is_in_eval(const Node *node) {
-  const Value *train = node_named_input(node, "train");
-  if (!train) train = node_named_input(node, "training");
+  const FunctionSchema *schema = node_schema(node);
+  if (!schema || !schema->training || schema->training > node->input_count) return false;
   IValue value;
-  return train && value_is_constant(train, &value) && value.tag == TAG_BOOL && !value.b;
+  return value_is_constant(node_input(node, schema->training - 1), &value) && value.tag == TAG_BOOL && !value.b;
 }
 
-/* OpRow.writes of its operator: few have any. */
-static uint32_t unannotated_writes(const Node *node) {
-  const Operator *op = node_operator(node);
-  return op ? op->row->writes : 0;
-}
 static bool writes_unannotated(const Node *node, uint32_t writes, uint32_t i) {
   return i < 5 && writes >> i & 1 && node_input(node, i)->type->kind != TYPE_NONE && !node_is_in_eval(node);
 }
 
 bool node_writes_to(const Node *node, uint32_t i) {
-  const FunctionSchema *schema = node->block_count ? NULL : node_schema(node);
-  if (!schema || i >= schema->argument_count || i >= node->input_count) return false;
+  const Operator *op = node->block_count ? NULL : node_operator(node);
+  const FunctionSchema *schema = op ? operator_schema(op) : NULL;
+  if (!schema || !(schema->is_mutable || op->row->writes) || i >= schema->argument_count || i >= node->input_count)
+    return false;
   const AliasInfo *alias = schema->arguments[i].alias;
-  return (alias && alias->is_write) || writes_unannotated(node, unannotated_writes(node), i);
+  return (alias && alias->is_write) || writes_unannotated(node, op->row->writes, i);
 }
 
 bool node_writes(const Node *node) {
-  const FunctionSchema *schema = node->block_count ? NULL : node_schema(node);
-  if (!schema) return false;
-  if (schema->is_mutable) return true;
-  uint32_t writes = unannotated_writes(node);
+  const Operator *op = node->block_count ? NULL : node_operator(node);
+  if (!op) return false;
+  if (operator_schema(op)->is_mutable) return true;
+  uint32_t writes = op->row->writes;
   for (uint32_t i = 0; writes && i < node->input_count; i++)
     if (writes_unannotated(node, writes, i)) return true;
   return false;
 }
 
 bool node_acts(const Node *node) {
-  return node_has_side_effects(node) || node_is_nondeterministic(node);
+  enum { ACTS = OP_SIDE_EFFECTS | OP_NONDETERMINISTIC };
+  uint8_t effect = node_kind(node->kind)->effect;
+  if (effect != EFFECT_BY_ROW && effect != EFFECT_NONE) return true;
+  const Operator *op = node_operator(node);
+  return op && op->flags & ACTS && (node_has_side_effects(node) || node_is_nondeterministic(node));
+}
+
+bool node_may_be_seen(const Node *node) {
+  return node_kind(node->kind)->effect != EFFECT_LEAVES && (node_acts(node) || node_writes(node));
 }
 
 bool node_reads_metadata(const Node *node, uint32_t i) {

@@ -49,6 +49,7 @@ typedef struct FunctionSchema {
   bool is_vararg, is_varret;
   bool is_mutable; /* some argument is written */
   bool has_out;
+  uint8_t training;      /* the argument `train` or `training`, + 1; 0: there is none */
   bool is_blocked;       /* an operator's that programs can't name: OpRow.blocked */
   const OpenTypes *open; /* an operator's: what `Any` and `...` may be (schema/open_types.h); NULL: anything */
 } FunctionSchema;

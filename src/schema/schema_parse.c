@@ -204,6 +204,8 @@ static void parse_parameters(TypeParser *p, FunctionSchema *schema) {
     schema->is_mutable |= is_written(&argument);
     schema->has_out |= argument.is_out;
     vec_arena_push(p->arena, &arguments, argument);
+    if ((str_is(argument.name, "train") || str_is(argument.name, "training")) && arguments.length <= UINT8_MAX)
+      schema->training = (uint8_t)arguments.length;
   }
   type_parser_advance(p);
   schema->arguments = arguments.data;
