@@ -11,7 +11,8 @@
 #include "interp/task.h"
 #include "ivalue/lock.h"
 
-enum { USUAL_THREADS = 8, MAX_THREADS = 128 };
+/* On one processor too a call without end must not hold all others. */
+enum { LEAST_THREADS = 2, USUAL_THREADS = 8, MAX_THREADS = 128 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t work = PTHREAD_COND_INITIALIZER;    /* for the pool's threads */
@@ -38,6 +39,7 @@ static void run_one(Task *task) {
 /* So many threads of the pool may work at once: one more where something should have ended. */
 static int allowed(void) {
   int usual = parallel_default_threads();
+  if (usual < LEAST_THREADS) usual = LEAST_THREADS;
   return (usual > USUAL_THREADS ? USUAL_THREADS : usual) + blocked + (overdue > 0);
 }
 
