@@ -59,10 +59,10 @@ int wick_call_grad_is_enabled(const wick_call *call) {
 
 wick_status wick_call_poll(const wick_call *call, wick_error **error) {
   API_NEED(call);
-  return api_status(exec_poll(call->call->exec), error);
+  return api_status(work_poll(&call->call->exec->work), error);
 }
 
 void wick_call_parallel(const wick_call *call, int64_t n, int64_t grain,
                         void (*body)(void *arg, int64_t begin, int64_t end), void *arg) {
-  if (call && body && n > 0) parallel_for(call->call->exec->threads, n, grain, body, arg);
+  if (call && body && n > 0) parallel_for(call->call->exec->work.threads, n, grain, body, arg);
 }

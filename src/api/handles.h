@@ -102,7 +102,7 @@ wick_runtime *runtime_retain(wick_runtime *runtime); /* NULL is allowed */
 void runtime_add_module(wick_runtime *runtime);
 void runtime_drop_module(wick_runtime *runtime);
 /* exec gets `budget` when there is one. */
-Status api_apply_run_options(Exec *exec, const wick_run_options *options, CallBudget *budget, wick_cancel **out_cancel,
+Status api_apply_run_options(Exec *exec, const wick_run_options *options, WorkBudget *budget, wick_cancel **out_cancel,
                              wick_profile **out_profile) MUST_CHECK;
 /* A limit for work from now on; 0: none. Enter it with work_limit_enter only where there is one. */
 void api_limit_init(WorkLimit *limit, uint64_t deadline_ns, uint64_t max_trees);

@@ -9,7 +9,7 @@ static Status call_operator(wick_runtime *runtime, const char *name, const char 
                             const wick_value *const *arguments, size_t count, const char *const *names,
                             size_t named_count, const wick_run_options *options, IValue *out) {
   Exec exec;
-  CallBudget budget;
+  WorkBudget budget;
   wick_cancel *cancel;
   wick_profile *profile;
   if (count > MAX_ARGUMENTS || named_count > count)
@@ -24,14 +24,14 @@ static Status call_operator(wick_runtime *runtime, const char *name, const char 
     size_t positional = count - named_count;
     for (size_t i = 0; i < count; i++) values[i] = arguments[i] ? arguments[i]->value : IVALUE_NONE;
     for (size_t i = 0; i < named_count; i++) named[i] = (KeywordValue){str_from(names[i]), values[positional + i]};
-    WorkLimit limit = {exec.stop, exec.deadline_ns}, *outer = work_limit_enter(&limit);
+    WorkLimit limit = {exec.work.stop, exec.work.deadline_ns}, *outer = work_limit_enter(&limit);
     ExecMemory before = exec_enter_memory(&exec);
-    status = exec_attend(&exec);
+    status = work_check(&exec.work);
     CallValues call = {(uint32_t)positional, (uint32_t)named_count, values, named, NULL};
     if (!status) status = operator_call_values(&exec, str_from(name), overload, &call, out);
     exec_leave_memory(before);
     work_limit_enter(outer);
-    if (!status && (status = exec_attend(&exec))) ivalue_release(*out);
+    if (!status && (status = work_check(&exec.work))) ivalue_release(*out);
     status = exec_memory_error(&exec, status);
   }
   mem_free(values);

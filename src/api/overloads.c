@@ -236,9 +236,9 @@ static Status call_converted(Exec *exec, const Operator *op, const IValue *given
   IValue outputs[CALL_MAX_OUTPUTS] = {IVALUE_NONE};
   Call call = {
       .inputs = inputs, .input_count = count, .outputs = outputs, .output_count = result_count, .given = given};
-  WorkLimit limit = {exec->stop, exec->deadline_ns}, *outer = work_limit_enter(&limit);
+  WorkLimit limit = {exec->work.stop, exec->work.deadline_ns}, *outer = work_limit_enter(&limit);
   ExecMemory before = exec_enter_memory(exec);
-  Status status = exec_attend(exec);
+  Status status = work_check(&exec->work);
   if (!status) status = operator_call(exec, op, &call);
   exec_leave_memory(before);
   work_limit_enter(outer);
@@ -249,7 +249,7 @@ static Status call_converted(Exec *exec, const Operator *op, const IValue *given
 static Status call_overload(wick_runtime *runtime, const Operator *op, const FunctionSchema *schema,
                             const wick_value *const *arguments, const wick_run_options *options, wick_value **results) {
   Exec exec;
-  CallBudget budget;
+  WorkBudget budget;
   wick_cancel *cancel;
   wick_profile *profile;
   IValue inputs[MAX_PARAMETERS], given[MAX_PARAMETERS];

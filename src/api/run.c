@@ -15,27 +15,27 @@ static int64_t limit_of(uint64_t wanted) {
   return wanted && wanted < INT64_MAX ? (int64_t)wanted : INT64_MAX;
 }
 
-Status api_apply_run_options(Exec *exec, const wick_run_options *options, CallBudget *budget, wick_cancel **out_cancel,
+Status api_apply_run_options(Exec *exec, const wick_run_options *options, WorkBudget *budget, wick_cancel **out_cancel,
                              wick_profile **out_profile) {
   wick_run_options o;
   TRY(api_copy_options("wick_run_options", options, sizeof o, &o));
   if (o.executor > WICK_EXECUTOR_PROFILING)
     return status_new(ERROR_INVALID_ARGUMENT, "wick_run_options: executor %u", o.executor);
   if (o.grad > WICK_GRAD_OFF) return status_new(ERROR_INVALID_ARGUMENT, "wick_run_options: grad %u", o.grad);
-  if (o.threads) exec->threads = o.threads > 1024 ? 1024 : (int)o.threads;
+  if (o.threads) exec->work.threads = o.threads > 1024 ? 1024 : (int)o.threads;
   exec->grad_enabled = o.grad == WICK_GRAD_ON;
   exec->deterministic = o.deterministic != 0;
   if (o.deadline_ns) {
     uint64_t now = clock_now_ns();
-    exec_set_deadline(exec, o.deadline_ns > UINT64_MAX - now ? UINT64_MAX : now + o.deadline_ns);
+    work_set_deadline(&exec->work, o.deadline_ns > UINT64_MAX - now ? UINT64_MAX : now + o.deadline_ns);
   }
-  *budget = (CallBudget){limit_of(o.max_steps), o.max_bytes != 0, {.left = limit_of(o.max_bytes)}};
-  if (o.max_steps || o.max_bytes) exec->budget = budget;
+  *budget = (WorkBudget){limit_of(o.max_steps), o.max_bytes != 0, {.left = limit_of(o.max_bytes)}};
+  if (o.max_steps || o.max_bytes) exec->work.budget = budget;
   exec->executor_mode = o.executor;
   if (!fuse_exists((Fuser)o.fuser, DEVICE_CPU))
     return status_new(ERROR_INVALID_ARGUMENT, "wick_run_options: fuser %u", o.fuser);
   if (o.fuser) exec->fuser = (uint8_t)o.fuser;
-  if (o.cancel) exec_set_stop(exec, &o.cancel->fired);
+  if (o.cancel) work_set_stop(&exec->work, &o.cancel->fired);
   *out_cancel = o.cancel;
   *out_profile = o.profile;
   exec->profile = o.profile ? o.profile->profile : NULL;
@@ -188,7 +188,7 @@ Status function_call(const wick_module *module, Function *function, CallManner m
                      const wick_value *const *arguments, size_t count, const char *const *names, size_t named_count,
                      const wick_run_options *options, IValue *out) {
   Exec exec;
-  CallBudget budget;
+  WorkBudget budget;
   wick_cancel *cancel;
   wick_profile *profile;
   FewArguments few;
@@ -203,7 +203,7 @@ Status function_call(const wick_module *module, Function *function, CallManner m
     exec.is_silent = true;
   }
   uint64_t start = profile ? clock_now_ns() : 0;
-  WorkLimit limit = {exec.stop, exec.deadline_ns},
+  WorkLimit limit = {exec.work.stop, exec.work.deadline_ns},
             *outer = work_limit_enter(&limit); /* compiling takes its time, too */
   Status status = manner.hooks ? run_call(&exec, module, function, &given, out)
                                : run_matched(&exec, module, function, &given, run_now, out);
@@ -275,7 +275,7 @@ wick_status wick_run_async(const wick_module *module, const char *method, const 
                            size_t count, const char *const *names, size_t named_count, const wick_run_options *options,
                            wick_future **out, wick_error **error) {
   Exec exec;
-  CallBudget budget;
+  WorkBudget budget;
   wick_cancel *cancel;
   wick_profile *profile;
   Function *function;
@@ -298,7 +298,7 @@ wick_status wick_run_async(const wick_module *module, const char *method, const 
   Status made = future_handle_new(module, cancel, profile, &handle);
   if (made) unboxed_free(&given, &few);
   API_TRY(made);
-  WorkLimit limit = {exec.stop, exec.deadline_ns}, *outer = work_limit_enter(&limit);
+  WorkLimit limit = {exec.work.stop, exec.work.deadline_ns}, *outer = work_limit_enter(&limit);
   Status status = run_matched(&exec, module, function, &given, run_async, &future);
   work_limit_enter(outer);
   unboxed_free(&given, &few);

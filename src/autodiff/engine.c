@@ -448,7 +448,7 @@ static Status run_task(Run *run, Task *task) {
 
 static Status run_all(Run *run) {
   while (run->heap.length) {
-    TRY(exec_poll(run->exec));
+    TRY(work_poll(&run->exec->work));
     Task *task = heap_pop(run);
     ptrmap_put(&run->tasks, task->node, NULL);
     Status status = run_task(run, task);

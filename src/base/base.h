@@ -9,6 +9,7 @@
 #include "base/map.h"        /* hash maps by text and by pointer */
 #include "base/cache.h"      /* the size-class cache for blocks of storage */
 #include "base/lasting.h"    /* blocks that outlast calls */
+#include "base/work.h"       /* what long work needs of its call */
 #include "base/work_limit.h" /* when this thread's work is to end */
 #include "base/parallel.h"   /* parallel_for */
 #include "base/stack.h"      /* native stack left */

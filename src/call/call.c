@@ -234,13 +234,13 @@ static Status run_resolved(Call *call, const CallPlan *plan, const Device *place
     uint64_t bit = (uint64_t)1 << i;
     if (is_lazy(inputs[i])) {
       Tensor *resolved;
-      TRY_GOTO(resolve(inputs[i].tensor, call->exec->threads, &resolved), done);
+      TRY_GOTO(resolve(inputs[i].tensor, call->exec->work.threads, &resolved), done);
       inputs[i] = ivalue_tensor(resolved);
       replaced |= bit;
     } else if ((plan->lists & bit) && inputs[i].tag == TAG_LIST &&
                (call_list_flags(inputs[i].list) & (TENSOR_CONJ | TENSOR_NEG))) {
       List *resolved;
-      TRY_GOTO(resolve_list(inputs[i].list, call->exec->threads, &resolved), done);
+      TRY_GOTO(resolve_list(inputs[i].list, call->exec->work.threads, &resolved), done);
       inputs[i] = ivalue_list(resolved);
       replaced |= bit;
     }
@@ -252,7 +252,7 @@ static Status run_resolved(Call *call, const CallPlan *plan, const Device *place
     uint32_t i = (uint32_t)__builtin_ctzll(left);
     if (inputs[i].tag != TAG_TENSOR) continue;
     Tensor *target = call->inputs[i].tensor;
-    TRY_GOTO(tensor_copy(target, inputs[i].tensor, call->exec->threads), done);
+    TRY_GOTO(tensor_copy(target, inputs[i].tensor, call->exec->work.threads), done);
     tensor_bump_version(target);
     for (uint32_t k = 0; k < call->output_count; k++)
       if (call->outputs[k].tag == TAG_TENSOR && call->outputs[k].tensor == inputs[i].tensor)
@@ -336,7 +336,7 @@ static __attribute__((noinline)) Status call_long(Call *call, const CallPlan *pl
   if (flags & INPUT_MAY_CHANGE) return call_run_held(call, plan);
   if (!recorder) {
     TRY(call_recorded(call, plan, flags));
-    return exec_attend(exec);
+    return work_check(&exec->work);
   }
   exec->recorder = NULL; /* what the operator calls itself is not part of the trace */
   recorder->inside++;
@@ -403,7 +403,7 @@ static inline Status enter(Exec *exec, const Operator *op, Call *call) {
   if (__builtin_expect(status != OK, 0)) goto failed;
   uint32_t flags = call_input_flags(call, plan);
   if (__builtin_expect(
-          plan->direct && !exec->recorder && !exec->attended &&
+          plan->direct && !exec->recorder && !exec->work.is_limited &&
               !(flags & (INPUT_MAY_CHANGE | TENSOR_UNUSUAL | TENSOR_UNDEFINED | TENSOR_RECORDS | TENSOR_VIEW)),
           1)) {
     status = plan->asks ? call_with_settings(call, plan, flags) : run_direct(call);

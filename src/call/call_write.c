@@ -87,7 +87,7 @@ static Status write_back(Call *call, Tensor *target, Tensor *value) {
     ivalue_release(result);
     return OK;
   }
-  if (!(target->flags & TENSOR_META)) TRY(tensor_copy(target, value, exec->threads));
+  if (!(target->flags & TENSOR_META)) TRY(tensor_copy(target, value, exec->work.threads));
   tensor_bump_version(target);
   return OK;
 }

@@ -1,11 +1,10 @@
-/* Exec: defaults, polling, the process's default generator. */
+/* Exec: defaults, the process's default generator. */
 #include "call/exec.h"
 
 #include <assert.h>
 #include <limits.h>
 #include <pthread.h>
 
-#include "base/clock.h"
 #include "base/fork.h"
 #include "tensor/device_class.h"
 
@@ -34,16 +33,16 @@ Status exec_synchronize(const Exec *exec) {
 void exec_init_in(Exec *exec, Runtime *runtime, const Services *services) {
   int threads = __atomic_load_n(&runtime->threads, __ATOMIC_RELAXED);
   *exec = (Exec){
+      .work = {.threads = threads ? threads : parallel_default_threads(), .packed_weights = runtime->packed_weights},
       .services = services,
       .runtime = runtime,
       .executor = atomic_load_explicit(&runtime->executor, memory_order_acquire),
       .grad_enabled = true,
-      .threads = threads ? threads : parallel_default_threads(),
       .generator = the_generator(),
   };
   const WorkLimit *limit = work_limit();
-  if (limit && limit->deadline_ns) exec_set_deadline(exec, limit->deadline_ns);
-  if (limit && limit->stop) exec_set_stop(exec, (_Atomic bool *)limit->stop);
+  if (limit && limit->deadline_ns) work_set_deadline(&exec->work, limit->deadline_ns);
+  if (limit && limit->stop) work_set_stop(&exec->work, limit->stop);
 }
 
 void exec_init(Exec *exec, const Services *services) {
@@ -82,19 +81,10 @@ void exec_show(const Exec *exec, const struct Function *function, const char *st
   if (runtime->observe && !exec->is_silent) runtime->observe(runtime->observe_user, function, step, graph);
 }
 
-void exec_set_deadline(Exec *exec, uint64_t monotonic_ns) {
-  exec->deadline_ns = monotonic_ns;
-  exec->attended = true;
-}
-
-void exec_set_stop(Exec *exec, _Atomic bool *stop) {
-  exec->stop = stop;
-  exec->attended = true;
-}
-
 ExecMemory exec_enter_memory(const Exec *exec) {
-  return (ExecMemory){mem_budget_enter(exec->budget && exec->budget->limits_memory ? &exec->budget->memory : NULL),
-                      heap_enter(exec->runtime->heap)};
+  return (ExecMemory){
+      mem_budget_enter(exec->work.budget && exec->work.budget->limits_memory ? &exec->work.budget->memory : NULL),
+      heap_enter(exec->runtime->heap)};
 }
 void exec_leave_memory(ExecMemory before) {
   heap_enter(before.heap);
@@ -102,26 +92,11 @@ void exec_leave_memory(ExecMemory before) {
 }
 
 Status exec_memory_error(const Exec *exec, Status status) {
-  if (!status || status->code != ERROR_OUT_OF_MEMORY || !exec->budget || !atomic_load(&exec->budget->memory.refused))
+  if (!status || status->code != ERROR_OUT_OF_MEMORY || !exec->work.budget ||
+      !atomic_load(&exec->work.budget->memory.refused))
     return status;
   status_free(status);
   return status_new(ERROR_BUDGET, "the memory budget is used up");
-}
-
-bool exec_is_over(const Exec *exec) {
-  if (!exec->attended) return false;
-  return (exec->stop && atomic_load_explicit(exec->stop, memory_order_relaxed)) ||
-         (exec->deadline_ns && clock_now_ns() >= exec->deadline_ns);
-}
-
-Status exec_poll(const Exec *exec) {
-  if (exec->stop && atomic_load_explicit(exec->stop, memory_order_relaxed))
-    return status_new(ERROR_CANCELLED, "cancelled");
-  if (exec->deadline_ns && clock_now_ns() >= exec->deadline_ns)
-    return status_new(ERROR_DEADLINE, "the deadline has passed");
-  if (exec->budget && atomic_load_explicit(&exec->budget->steps_left, memory_order_relaxed) <= 0)
-    return status_new(ERROR_BUDGET, "the step budget is used up");
-  return OK;
 }
 
 void generator_lock(void) {

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "base/work.h"
 #include "base/work_limit.h"
 #include "call/runtime.h"
 #include "ivalue/ivalue.h"
@@ -36,21 +37,14 @@ typedef struct Recorder {
   uint32_t inside; /* calls of which it is told when they return: what these call is theirs */
 } Recorder;
 
-/* What a call may still use up, shared with all it forks. */
-typedef struct CallBudget {
-  _Atomic int64_t steps_left; /* back edges and calls; INT64_MAX: no limit */
-  bool limits_memory;
-  MemBudget memory;
-} CallBudget;
-
 /* Of one call: runtime, options, what it may use up, grad mode, and the task that runs it. */
 typedef struct Exec {
+  Work work; /* first member: threads, limits, what it may use up, kept weights */
   const Services *services;
   Runtime *runtime;
   /* options */
   const struct ExecutorOptions *executor; /* the runtime's when the call began; NULL: as the environment says */
   uint32_t executor_mode;                 /* ExecutorMode of this call, or 0: executor's */
-  int threads;                            /* for parallel_for inside kernels */
   uint8_t fuser;                          /* Fuser of groups on CPU; 0: the runtime's */
   bool deterministic;
   bool is_silent;               /* work beside the program's: nothing is printed, and no observer shown */
@@ -58,13 +52,7 @@ typedef struct Exec {
   struct DeviceMap *device_map; /* tensor/device_map.h: of the program that runs or is compiled; NULL: none */
   Recorder *recorder;           /* NULL: nobody traces */
   struct OpProfile *profile;    /* interp: where every operator's time is recorded; NULL: nowhere */
-  /* what it may use up */
-  _Atomic bool *stop;   /* polled by long loops; NULL: never. Set by cancel and deadline */
-  uint64_t deadline_ns; /* monotonic, 0: none */
-  bool attended;        /* there is a deadline or a cancel token: they are looked at after every operator */
-  CallBudget *budget;   /* NULL: none. The caller's; an asynchronous call's lies in its task */
-  int native_depth;     /* re-entries into the interpreter from C */
-  uint32_t first_epoch; /* storage_epoch_begin() of a function's first call, while it runs; 0: of a later one */
+  int native_depth;             /* re-entries into the interpreter from C */
 
   bool grad_enabled;
   struct DeviceQueue *queue; /* tensor/device_class.h: what kernels gave a device to do; the device's. NULL: nothing */
@@ -83,16 +71,6 @@ Status exec_warn(const Exec *exec, Str message) MUST_CHECK;
 void exec_show(const Exec *exec, const struct Function *function, const char *step, const struct Graph *graph);
 /* Waits for what kernels gave a device to do; what failed of it. Calls from outside end with it. */
 Status exec_synchronize(const Exec *exec) MUST_CHECK;
-/* Cancelled, past its deadline or out of steps: the error; else OK. Cheap. */
-Status exec_poll(const Exec *exec) MUST_CHECK;
-/* Before work that may be long: OK, unless somebody attends and exec_poll fails. */
-static inline Status exec_attend(const Exec *exec) {
-  return __builtin_expect(exec->attended, 0) ? exec_poll(exec) : OK;
-}
-/* For loops that can't return a Status, on any thread: whether exec_attend would fail. */
-bool exec_is_over(const Exec *exec);
-void exec_set_deadline(Exec *exec, uint64_t monotonic_ns);
-void exec_set_stop(Exec *exec, _Atomic bool *stop);
 /* The thread works within the memory budget of exec's call and in its runtime's heap from now on; gives what is to be
  * entered afterwards. */
 typedef struct ExecMemory {

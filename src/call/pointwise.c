@@ -194,5 +194,5 @@ Status pointwise_prepare(Call *call, PointwiseRun *out) {
 Status pointwise_run(Call *call) {
   PointwiseRun run;
   TRY(pointwise_prepare(call, &run));
-  return tile_run(run.kernel, call->exec->threads, run.arguments, run.outputs);
+  return tile_run(run.kernel, call->exec->work.threads, run.arguments, run.outputs);
 }

@@ -117,7 +117,7 @@ static ExecutorMode mode_of_call(const Exec *exec) {
 
 bool graph_executor_plans_here(const GraphExecutor *e, const Exec *exec) {
   enum { MOST_NODES = 2000, LEAST_STACK = 512 << 10 };
-  return exec->first_epoch && !exec->deadline_ns && stack_left() >= LEAST_STACK &&
+  return exec->work.first_epoch && !exec->work.deadline_ns && stack_left() >= LEAST_STACK &&
          graph_is_within(e->graph, MOST_NODES);
 }
 
@@ -215,8 +215,8 @@ static Status run_in_plan(GraphExecutor *e, Variant *v, Plan *plan, Snapshot *st
 
 /* A call does not wait beyond its deadline. */
 static uint64_t within_deadline(const Exec *exec, uint64_t wait_ns) {
-  if (!exec->deadline_ns) return wait_ns;
-  uint64_t now = clock_now_ns(), left = exec->deadline_ns > now ? exec->deadline_ns - now : 0;
+  if (!exec->work.deadline_ns) return wait_ns;
+  uint64_t now = clock_now_ns(), left = exec->work.deadline_ns > now ? exec->work.deadline_ns - now : 0;
   return wait_ns < left ? wait_ns : left;
 }
 
@@ -243,10 +243,10 @@ static Status run_and_wait(GraphExecutor *e, Exec *exec, const IValue *arguments
 /* The first call of a function: kernels prepare for those behind it. */
 static Status run_first(GraphExecutor *e, Exec *exec, const IValue *arguments, uint32_t count, IValue *outputs,
                         uint32_t output_count) {
-  uint32_t outer = exec->first_epoch;
-  if (!outer) exec->first_epoch = storage_epoch_begin();
+  uint32_t outer = exec->work.first_epoch;
+  if (!outer) exec->work.first_epoch = storage_epoch_begin();
   Status status = run_and_wait(e, exec, arguments, count, outputs, output_count);
-  exec->first_epoch = outer;
+  exec->work.first_epoch = outer;
   return status;
 }
 

@@ -31,7 +31,7 @@ static void destroy(TypeStore *store) {
   mem_free(plan);
 }
 
-typedef struct Work {
+typedef struct Making {
   const PlanRequest *request;
   const Graph *graph; /* to run as it is */
   Plan *plan;
@@ -39,10 +39,10 @@ typedef struct Work {
   SpecWriter spec;
   Phases phases;
   CompileClock clock;
-} Work;
+} Making;
 
 static void copy_as_written(void *argument) {
-  Work *w = argument;
+  Making *w = argument;
   const PlanRequest *r = w->request;
   Plan *plan = w->plan;
   plan->graph = graph_copy(w->graph, &plan->store.arena, &plan->store);
@@ -59,7 +59,7 @@ static void copy_as_written(void *argument) {
   compile_clock_step(&w->clock, "copy and inline");
 }
 
-static void copy_profiled(Work *w) {
+static void copy_profiled(Making *w) {
   const Plan *profiling = w->request->profiling;
   Plan *plan = w->plan;
   plan->graph = w->phases.graph = graph_copy(profiling->graph, &plan->store.arena, &plan->store);
@@ -72,7 +72,7 @@ static void copy_profiled(Work *w) {
 }
 
 static void run_phases(void *argument) {
-  Work *w = argument;
+  Making *w = argument;
   const PlanRequest *r = w->request;
   Phases *phases = &w->phases;
   if (r->profiling) {
@@ -101,7 +101,7 @@ static void run_phases(void *argument) {
   }
 }
 
-static Status make_graph(Work *w) {
+static Status make_graph(Making *w) {
   Plan *plan = w->plan;
   Status status = OK;
   if (!w->request->profiling) {
@@ -150,7 +150,7 @@ static Status compile_code(Plan *plan, Str name) {
   return status;
 }
 
-static Status make_code(Work *w) {
+static Status make_code(Making *w) {
   const PlanRequest *r = w->request;
   Plan *plan = w->plan;
   if (r->kind == PLAN_PROFILING) TRY(profiling_record_new(plan->graph, r->profiled_runs, &plan->record));
@@ -161,7 +161,7 @@ static Status make_code(Work *w) {
 }
 
 /* Everything but the Code. w->plan is owned, also after an error. */
-static Status begin(const PlanRequest *request, Work *w) {
+static Status begin(const PlanRequest *request, Making *w) {
   Plan *plan = mem_calloc(1, sizeof *plan);
   if (!plan) return status_out_of_memory();
   Status status = type_store_init(&plan->store, destroy);
@@ -171,7 +171,7 @@ static Status begin(const PlanRequest *request, Work *w) {
   }
   plan->store.home = request->graph->store;
   plan->kind = request->kind;
-  *w = (Work){.request = request, .plan = plan};
+  *w = (Making){.request = request, .plan = plan};
   w->phases = (Phases){.exec = &w->exec,
                        .function = request->function,
                        .grad_enabled = request->grad_enabled,
@@ -179,7 +179,7 @@ static Status begin(const PlanRequest *request, Work *w) {
                        .profiles = request->kind != PLAN_REQUIRED && request->kind != PLAN_SPECIALIZED};
   w->spec = (SpecWriter){request->spec, request->paths, request->values, &w->exec};
   exec_init_in(&w->exec, request->caller ? request->caller->runtime : runtime_of_process(), request->services);
-  w->exec.threads = 1;
+  w->exec.work.threads = 1;
   if (request->function) w->exec.device_map = &request->function->unit->device_map;
   w->exec.is_silent = !request->caller;
   STATISTIC_ADD(compiles);
@@ -202,13 +202,13 @@ static void count_bytes(Plan *plan) {
 Status plan_new(const PlanRequest *request, Plan **out) {
   HEAP_SCOPE(request->graph->arena->heap); /* not the caller's, whose call may not be the last */
   *out = NULL;
-  Work work = {0};
-  Status status = begin(request, &work);
-  bool costs_more = !status && request->instead_of && work.plan->cost.time > request->instead_of->cost.time;
+  Making making = {0};
+  Status status = begin(request, &making);
+  bool costs_more = !status && request->instead_of && making.plan->cost.time > request->instead_of->cost.time;
   if (!status && !costs_more) {
-    status = make_code(&work);
-    if (!status) count_bytes(*out = plan_retain(work.plan));
+    status = make_code(&making);
+    if (!status) count_bytes(*out = plan_retain(making.plan));
   }
-  plan_release(work.plan);
+  plan_release(making.plan);
   return status;
 }

@@ -171,7 +171,7 @@ static Status run_prepared(PointwiseRun *run, const Call *call, int device_type)
   TRY(compiled_of(kernel, &list));
   fuse_signature(kernel, run->arguments, kernel->argument_count, run->outputs, &signature);
   TRY(fuse_compiled_enter_now(list, kernel, fuse_all_of(device_type), &signature, &compiled));
-  Status status = fuse_compiled_run(compiled, call->exec->threads, run->arguments, run->outputs);
+  Status status = fuse_compiled_run(compiled, call->exec->work.threads, run->arguments, run->outputs);
   fuse_compiled_leave(compiled);
   return status;
 }

@@ -360,7 +360,7 @@ static FuseRefusal make_outputs(Run *run, const FuseEntry *entry, const Tensor *
 static FuseRefusal run_kernel(const Run *run, FuseKernel *kernel, const TileArgument *arguments, Tensor *const *outputs,
                               Status *status) {
   const FuseGroup *g = run->call.group;
-  int threads = run->call.exec->threads;
+  int threads = run->call.exec->work.threads;
   if (__builtin_expect(run->chain != 1u << FUSER_TILE, 0)) {
     FuseSignature signature;
     fuse_signature(kernel->kernel, arguments, kernel->argument_count, outputs, &signature);

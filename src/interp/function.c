@@ -119,9 +119,9 @@ Status interp_start(Exec *exec, Function *function, const Code *code, const IVal
   task->own_exec.task = NULL;
   task->own_exec.native_depth = 0;
   task->exec = &task->own_exec;
-  if (exec->budget) {
-    task->own_budget = *exec->budget;
-    task->own_exec.budget = &task->own_budget;
+  if (exec->work.budget) {
+    task->own_budget = *exec->work.budget;
+    task->own_exec.work.budget = &task->own_budget;
   }
   group_init(&task->own_group, exec);
   task->own_group.active = 0; /* pool_submit counts it */

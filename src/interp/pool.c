@@ -168,7 +168,7 @@ void pool_hurry(bool (*is_over)(const RunGroup *group)) {
 /* ---- tasks ---- */
 
 void group_init(RunGroup *group, const Exec *exec) {
-  *group = (RunGroup){.active = 1, .stop = exec->stop, .deadline_ns = exec->deadline_ns};
+  *group = (RunGroup){.active = 1, .stop = exec->work.stop, .deadline_ns = exec->work.deadline_ns};
 }
 
 Status pool_submit(Task *task) {

@@ -13,18 +13,18 @@
 enum { TICKS = 1024 };
 
 static int64_t take_ticks(const Exec *exec) {
-  int64_t left = exec->budget ? atomic_load_explicit(&exec->budget->steps_left, memory_order_relaxed) : TICKS;
+  int64_t left = exec->work.budget ? atomic_load_explicit(&exec->work.budget->steps_left, memory_order_relaxed) : TICKS;
   return left < TICKS ? left < 1 ? 1 : left : TICKS;
 }
 
 static void use_up(const Exec *exec, int64_t ticks) {
-  if (exec->budget && atomic_load_explicit(&exec->budget->steps_left, memory_order_relaxed) != INT64_MAX)
-    atomic_fetch_sub_explicit(&exec->budget->steps_left, ticks, memory_order_relaxed);
+  if (exec->work.budget && atomic_load_explicit(&exec->work.budget->steps_left, memory_order_relaxed) != INT64_MAX)
+    atomic_fetch_sub_explicit(&exec->work.budget->steps_left, ticks, memory_order_relaxed);
 }
 
 static Status poll(const Exec *exec, int64_t used) {
   use_up(exec, used);
-  return exec_poll(exec);
+  return work_poll(&exec->work);
 }
 
 /* ---- pieces too long for the loop ---- */
@@ -193,7 +193,7 @@ static RunState run(Task *task) {
 
   ENTER_FRAME();
   CHECK(task->interrupted);
-  CHECK(exec_attend(exec));
+  CHECK(work_check(&exec->work));
   GO();
 
 do_MOVE : {
@@ -722,7 +722,7 @@ do_CALLABLE : {
   } else {
     status = site->callable->run(site->callable, exec, window, arg_count, outputs, site->output_count);
   }
-  if (!status) status = exec_attend(exec);
+  if (!status) status = work_check(&exec->work);
   SCATTER_DEAD();
   if (status) {
     for (uint32_t i = 0; i < site->output_count; i++) ivalue_release(outputs[i]);
@@ -867,8 +867,8 @@ static void fail_unfinished(Task *task) {
 
 RunState task_run(Task *task) {
   ExecMemory before = exec_enter_memory(task->exec);
-  WorkLimit limit = {task->exec->stop, task->exec->deadline_ns},
-            *outer = work_limit_enter(task->exec->attended ? &limit : NULL);
+  WorkLimit limit = {task->exec->work.stop, task->exec->work.deadline_ns},
+            *outer = work_limit_enter(task->exec->work.is_limited ? &limit : NULL);
   RunState state = run(task);
   if (state == RUN_DONE && limit.noticed && !task->status) fail_unfinished(task);
   work_limit_enter(outer);

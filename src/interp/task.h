@@ -23,11 +23,11 @@ typedef struct Frame {
 /* Everything an outermost call starts: the call returns when all of it has ended, so that forked tasks never outlive
  * the caller's Exec. Runs that it enters again from C belong to its group. The pool's lock guards it. */
 typedef struct RunGroup {
-  int running;             /* forked tasks that have not ended; an asynchronous call counts itself */
-  int active;              /* of all its tasks those that are queued or on a thread: neither suspended nor ended */
-  struct Task *suspended;  /* those that wait for a Future, the last first */
-  struct Task *ended_call; /* of an asynchronous call whose forks are still running */
-  _Atomic bool *stop;      /* as the Exec's: what ends waiting, too */
+  int running;              /* forked tasks that have not ended; an asynchronous call counts itself */
+  int active;               /* of all its tasks those that are queued or on a thread: neither suspended nor ended */
+  struct Task *suspended;   /* those that wait for a Future, the last first */
+  struct Task *ended_call;  /* of an asynchronous call whose forks are still running */
+  const _Atomic bool *stop; /* as the Exec's: what ends waiting, too */
   uint64_t deadline_ns;
   bool is_used, is_watched; /* has forked or waited; stands in the list of those that end in time (wait.c) */
   struct RunGroup *next, *previous;
@@ -42,7 +42,7 @@ typedef struct Task {
   Exec own_exec; /* of a forked task */
   RunGroup *group;
   RunGroup own_group;    /* of an asynchronous call */
-  CallBudget own_budget; /* the same */
+  WorkBudget own_budget; /* the same */
   Future *future;        /* gets the result of a forked task */
   IValue *outputs;       /* of a root task */
   uint32_t output_count;

@@ -155,8 +155,8 @@ void transfer_note_failure(const Task *task) {
 }
 
 void transfer_unwind(Task *task) {
-  bool attended = task->exec->attended;
-  task->exec->attended = false; /* `__exit__` runs behind a deadline too, as far as loops go */
+  bool was_limited = task->exec->work.is_limited;
+  task->exec->work.is_limited = false; /* `__exit__` runs behind a deadline too, as far as loops go */
   while (task->top) {
     Frame *frame = task->top;
     while (frame->entered_count) {
@@ -173,5 +173,5 @@ void transfer_unwind(Task *task) {
     }
     task_pop(task);
   }
-  task->exec->attended = attended;
+  task->exec->work.is_limited = was_limited;
 }

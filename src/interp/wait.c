@@ -95,7 +95,7 @@ static bool is_over(const RunGroup *group) {
 static void end_suspended(RunGroup *group) {
   for (Task *task = group->suspended, *next; task; task = next) {
     next = task->next_suspended;
-    interrupt(task, exec_poll(task->exec), true);
+    interrupt(task, work_poll(&task->exec->work), true);
   }
 }
 
@@ -189,7 +189,7 @@ Status wait_suspend(Task *task, Future *future, bool *out_suspended) {
   task->waiter.run = resume;
   Status status =
       wait_watch(group) ? OK : status_new(ERROR_RUNTIME, "no thread could be started to end a wait in time");
-  if (!status && is_over(group)) status = exec_poll(task->exec);
+  if (!status && is_over(group)) status = work_poll(&task->exec->work);
   if (!status && future_await(future, &task->waiter)) {
     *out_suspended = true;
     task->awaited = future;

@@ -5,15 +5,15 @@
 
 #include "tensor/storage_share.h"
 
-typedef struct Work {
+typedef struct Pending {
   IValue from, to; /* from held by the copier; to borrowed from its container or the root */
-} Work;
+} Pending;
 typedef struct Copier {
   bool shares_tensors;
   PtrMap copies;                /* container or tensor -> its copy, which the root reaches */
   PtrMap storages;              /* of tensors -> their copies: what shares memory still does */
   VEC(Storage *) held_storages; /* both */
-  VEC(Work) pending;
+  VEC(Pending) pending;
   VEC(IValue) held; /* the keys of `copies`: other threads may let go of them meanwhile */
 } Copier;
 
@@ -109,11 +109,11 @@ static Status copy_value(Copier *c, IValue v, IValue *out) {
     return OK;
   }
   TRY(make_shell(c, v, out));
-  Work work = {v, *out};
+  Pending one = {v, *out};
   if (remembered && !vec_push(&c->held, v)) goto out_of_memory;
   if (remembered) ivalue_retain(v);
   if (remembered && !ptrmap_put(&c->copies, v.counted, out->counted)) goto out_of_memory;
-  if (is_container(v) && !vec_push(&c->pending, work)) goto out_of_memory;
+  if (is_container(v) && !vec_push(&c->pending, one)) goto out_of_memory;
   return OK;
 out_of_memory:
   ivalue_release(*out);
@@ -194,8 +194,8 @@ static Status copy_everything(IValue v, bool shares_tensors, IValue *out) {
   IValue root = IVALUE_NONE;
   Status status = copy_value(&c, v, &root);
   while (status == OK && c.pending.length) {
-    Work work = vec_pop(&c.pending);
-    status = fill(&c, work.from, work.to);
+    Pending one = vec_pop(&c.pending);
+    status = fill(&c, one.from, one.to);
   }
   for (size_t i = 0; i < c.held.length; i++) ivalue_release(c.held.data[i]);
   vec_dispose(&c.held);

@@ -11,6 +11,7 @@
  *   op/tensor/view.h          what the rows of views share
  *   op/nn/pool.h              windows of pooling
  *   op/nn/norm.h              batch normalization by stored statistics
+ *   op/nn/conv.h              how convolutions' arguments are read
  *   op/nn/fused.h             what operators of plans ask before they do the work of several
  *   op/nn/conv_norm.h         a convolution with what belongs to it, as one call
  *   op/nn/linear.h            the product of a linear layer

@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!status) {
     StrBuf printed = {.max_length = 1 << 20};
     api_exec_init(&exec, NULL);
-    exec.threads = 1;
+    exec.work.threads = 1;
     graph_print(t.graph, false, &printed);
     if (!printed.truncated && printed.data) check_fixpoint(&printed);
     strbuf_dispose(&printed);

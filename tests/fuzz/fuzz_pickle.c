@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const PickleHost host;
   if (size < 2) return 0;
   api_exec_init(&exec, NULL);
-  exec.threads = 1;
+  exec.work.threads = 1;
   size_t code_length = (size_t)data[0] | (size_t)data[1] << 8;
   if (code_length > size - 2) code_length = size - 2;
   Str code = {(const char *)data + 2, code_length}, pickle = {code.data + code_length, size - 2 - code_length};

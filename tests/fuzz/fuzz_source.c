@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   CompilationUnit *unit;
   Source *source;
   api_exec_init(&exec, NULL);
-  exec.threads = 1;
+  exec.work.threads = 1;
   must_hold(unit_new(&unit));
   must_hold(source_new((Str){(const char *)data, size}, "fuzz.py", 1, &source));
   Status status = frontend_compile_program(unit, &exec, source, NULL);

@@ -276,7 +276,7 @@ static void run_graph(const HostileCall *call, Answer *out) {
 
 static void run_kernel(const HostileCall *call, uint64_t deadline_ns, Answer *out) {
   Exec exec;
-  CallBudget budget = {.steps_left = 1000000, .limits_memory = true, .memory = {.left = MEMORY}};
+  WorkBudget budget = {.steps_left = 1000000, .limits_memory = true, .memory = {.left = MEMORY}};
   wick_value *values[MAX_GIVEN];
   IValue inputs[MAX_GIVEN], outputs[CALL_MAX_OUTPUTS] = {IVALUE_NONE};
   const FunctionSchema *schema = operator_schema(call->op);
@@ -285,8 +285,8 @@ static void run_kernel(const HostileCall *call, uint64_t deadline_ns, Answer *ou
   for (uint32_t i = 0; i < call->count; i++) inputs[i] = values[i]->value;
   api_exec_init(&exec, NULL);
   exec.is_silent = true;
-  exec.budget = &budget;
-  exec_set_deadline(&exec, clock_now_ns() + deadline_ns);
+  exec.work.budget = &budget;
+  work_set_deadline(&exec.work, clock_now_ns() + deadline_ns);
   Call c = {.inputs = inputs, .input_count = call->count, .outputs = outputs, .output_count = count};
   ExecMemory before = exec_enter_memory(&exec);
   Status status = operator_call(&exec, call->op, &c);

@@ -36,16 +36,16 @@ static Progress *progress;
 
 static Status run(const Operator *op, const MadeCall *made, IValue *outputs, uint32_t output_count) {
   Exec exec;
-  CallBudget budget = {.steps_left = 1000000, .limits_memory = true, .memory = {.left = MEMORY}};
+  WorkBudget budget = {.steps_left = 1000000, .limits_memory = true, .memory = {.left = MEMORY}};
   api_exec_init(&exec, NULL);
   exec.is_silent = true;
-  exec.budget = &budget;
-  exec.threads = 1;
-  exec_set_deadline(&exec, clock_now_ns() + 500000000);
+  exec.work.budget = &budget;
+  exec.work.threads = 1;
+  work_set_deadline(&exec.work, clock_now_ns() + 500000000);
   for (uint32_t i = 0; i < output_count; i++) outputs[i] = IVALUE_NONE;
   Call call = {.inputs = made->inputs, .input_count = made->count, .outputs = outputs, .output_count = output_count};
   ExecMemory before = exec_enter_memory(&exec);
-  WorkLimit limit = {.deadline_ns = exec.deadline_ns}, *limit_before = work_limit_enter(&limit);
+  WorkLimit limit = {.deadline_ns = exec.work.deadline_ns}, *limit_before = work_limit_enter(&limit);
   Status status = operator_call(&exec, op, &call);
   if (!status && limit.noticed) status = work_status();
   work_limit_enter(limit_before);

@@ -179,19 +179,19 @@ enum { NO_GRADIENT = -1, EXPANDED = -2 /* nor a gradient */ };
 
 static Outcome run_made(const SampleCall *call, MadeCall *made, int64_t gradient, StrBuf *complaints) {
   Exec exec;
-  CallBudget budget = {.steps_left = 1000000, .limits_memory = true, .memory = {.left = options.memory}};
+  WorkBudget budget = {.steps_left = 1000000, .limits_memory = true, .memory = {.left = options.memory}};
   IValue outputs[CALL_MAX_OUTPUTS] = {IVALUE_NONE};
   uint32_t output_count = operator_schema(call->op)->return_count;
   api_exec_init(&exec, NULL);
   exec.is_silent = true;
-  exec.budget = &budget;
-  exec.threads = 2;
-  exec_set_deadline(&exec, clock_now_ns() + (gradient == EXPANDED ? options.expanded_deadline_ns : deadline_ns));
-  lateness_begin(exec.deadline_ns);
+  exec.work.budget = &budget;
+  exec.work.threads = 2;
+  work_set_deadline(&exec.work, clock_now_ns() + (gradient == EXPANDED ? options.expanded_deadline_ns : deadline_ns));
+  lateness_begin(exec.work.deadline_ns);
   Call c = {.inputs = made->inputs, .input_count = made->count, .outputs = outputs, .output_count = output_count};
   Watch *watch = watch_begin(call->op, made);
   ExecMemory before = exec_enter_memory(&exec);
-  WorkLimit limit = {.deadline_ns = exec.deadline_ns}, *limit_before = work_limit_enter(&limit);
+  WorkLimit limit = {.deadline_ns = exec.work.deadline_ns}, *limit_before = work_limit_enter(&limit);
   Status status = operator_call(&exec, call->op, &c);
   if (!status && limit.noticed) status = work_status();
   if (gradient == EXPANDED) progress->over += limit.noticed;

@@ -245,7 +245,7 @@ static void outcome_make(Program *p, const Case *c, const ExecutorOptions *optio
   assert_null(generator_new(7, &generator));
   exec.generator = generator;
   exec.executor = options;
-  exec.threads = 1;
+  exec.work.threads = 1;
   *out = (Outcome){0};
   make_arguments(c, out->arguments);
   out->status = executor_call(&exec, p->function, out->arguments, ARGUMENTS, &out->result);

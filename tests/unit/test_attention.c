@@ -143,8 +143,7 @@ static void shared_out(void **state) {
   for (int i = 0; i < KEYS * WIDTH; i++) key[i] = noise(i + 5);
   const int64_t sizes[] = {BATCHES}, dense[] = {ROWS * WIDTH}, same[] = {0};
   for (int i = 0; i < 2; i++) {
-    Exec exec = {0};
-    exec.threads = i ? 3 : 1;
+    Work work = {.threads = i ? 3 : 1};
     Attention all = {.part = {.rows = ROWS,
                               .keys = KEYS,
                               .width = WIDTH,
@@ -158,7 +157,7 @@ static void shared_out(void **state) {
                      .ndim = 1,
                      .sizes = sizes,
                      .strides = {dense, same, same, NULL, NULL, dense}};
-    assert_null(attention(&exec, &all));
+    assert_null(attention(&work, &all));
   }
   assert_memory_equal(out[0], out[1], sizeof out[0]);
 }
@@ -171,7 +170,7 @@ static void ends_at_the_deadline(void **state) {
   (void)state;
   WorkLimit limit = {.deadline_ns = clock_now_ns() + 100000000}, *before = work_limit_enter(&limit);
   clock_t begin = clock();
-  Exec exec = {.threads = 1};
+  Work work = {.threads = 1};
   Attention all = {.part = {.rows = LONG,
                             .keys = LONG,
                             .width = WIDTH,
@@ -184,7 +183,7 @@ static void ends_at_the_deadline(void **state) {
                    .ndim = 1,
                    .sizes = sizes,
                    .strides = {still, still, still, NULL, NULL, still}};
-  status_free(attention(&exec, &all)); /* whether it is an error the caller says, who asks the limit */
+  status_free(attention(&work, &all)); /* whether it is an error the caller says, who asks the limit */
   bool is_over = work_is_over();
   work_limit_enter(before);
   assert_true(is_over);

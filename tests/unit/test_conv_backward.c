@@ -98,11 +98,8 @@ static void check(const Case *c, const char *what, int64_t n, const float *got, 
           (long long)p->kernel[2], (long long)p->stride[0], (long long)p->stride[1], (long long)p->stride[2]);
 }
 
-static Exec exec_of(int threads) {
-  Exec exec;
-  exec_init(&exec, NULL);
-  exec.threads = threads;
-  return exec;
+static Work work_of(int threads) {
+  return (Work){.threads = threads};
 }
 
 static const FlatKernels *const tables[] = {PROCESSOR_WIDE_FORMS(flat_kernels)};
@@ -113,7 +110,7 @@ static void check_weight_tables(const Case *c, const double *wanted, double boun
         *shared = mem_alloc((size_t)(c->weight.count + 1) * sizeof *shared);
   const float *narrow = p->transposed ? c->input.f : c->grad.f, *wide = p->transposed ? c->grad.f : c->input.f;
   for (int t = 0; t < PROCESSOR_WIDE_FORM_COUNT; t++) {
-    Exec one = exec_of(1), more = exec_of((int)pick(2, 5));
+    Work one = work_of(1), more = work_of((int)pick(2, 5));
     bool done = false;
     alone[c->weight.count] = shared[c->weight.count] = -77;
     assert_null(conv_correlate_by(tables[t], &one, p, narrow, wide, alone, &done));
@@ -131,12 +128,12 @@ typedef struct Gradients {
 } Gradients;
 static Gradients gradients_of(const Case *c, int threads) {
   Gradients g = {numbers(c->input.count), numbers(c->weight.count), numbers(c->p.out_channels)};
-  Exec exec = exec_of(threads);
-  assert_null(conv_backward_portable(&exec, &c->p, DTYPE_FLOAT64, c->grad.d, c->input.d, c->weight.d, g.input.d,
+  Work work = work_of(threads);
+  assert_null(conv_backward_portable(&work, &c->p, DTYPE_FLOAT64, c->grad.d, c->input.d, c->weight.d, g.input.d,
                                      g.weight.d, g.bias.d));
   g.input.f[g.input.count] = g.weight.f[g.weight.count] = g.bias.f[g.bias.count] = -77;
   assert_null(
-      conv_backward(&exec, &c->p, DTYPE_FLOAT32, c->grad.f, c->input.f, c->weight.f, g.input.f, g.weight.f, g.bias.f));
+      conv_backward(&work, &c->p, DTYPE_FLOAT32, c->grad.f, c->input.f, c->weight.f, g.input.f, g.weight.f, g.bias.f));
   assert_true(g.input.f[g.input.count] == -77 && g.weight.f[g.weight.count] == -77 && g.bias.f[g.bias.count] == -77);
   return g;
 }
@@ -148,10 +145,10 @@ static void gradients_free(const Gradients *g) {
 
 static void check_results(const Case *c) { /* of a transposed one */
   Numbers out = numbers(c->grad.count);
-  Exec exec = exec_of((int)pick(1, 3));
-  assert_null(conv_forward_portable(&exec, &c->p, DTYPE_FLOAT64, c->input.d, c->weight.d, NULL, out.d));
+  Work work = work_of((int)pick(1, 3));
+  assert_null(conv_forward_portable(&work, &c->p, DTYPE_FLOAT64, c->input.d, c->weight.d, NULL, out.d));
   out.f[out.count] = -77;
-  assert_null(conv_spread(&exec, &c->p, c->input.f, c->weight.f, out.f));
+  assert_null(conv_spread(&work, &c->p, c->input.f, c->weight.f, out.f));
   assert_true(out.f[out.count] == -77);
   check(c, "result", out.count, out.f, out.d, 1e-4);
   numbers_free(out);

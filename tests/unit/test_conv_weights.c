@@ -49,15 +49,10 @@ static WeightLayout layout_of(int ndim, int channels, const int64_t *sizes, int 
   return l;
 }
 
-static const Exec *on_two_threads(void) {
-  static Exec exec;
-  exec_init(&exec, NULL);
-  exec.threads = 2;
-  return &exec;
-}
+static const Work on_two_threads = {.threads = 2};
 
 static PackedWeight *take(const Tensor *weight, const WeightLayout *l) {
-  PackedWeight *p = packed_weight_take(on_two_threads(), weight, l);
+  PackedWeight *p = packed_weight_take(&on_two_threads, weight, l);
   assert_non_null(p);
   return p;
 }
@@ -156,7 +151,7 @@ static void trim_empties_the_store(void **state) {
 
 static uint64_t settled_packs_of(const Tensor *weight, const WeightLayout *l, bool *out_is_kept) {
   uint64_t before = STATISTIC_GET(packed_weights);
-  PackedWeight *p = packed_weight_take_settled(on_two_threads(), weight, l);
+  PackedWeight *p = packed_weight_take_settled(&on_two_threads, weight, l);
   *out_is_kept = p != NULL;
   if (p) packed_weight_give_back(p);
   return STATISTIC_GET(packed_weights) - before;
@@ -408,15 +403,15 @@ static void products_settle(void **state) {
 static void first_calls_keep_what_was_there(void **state) {
   (void)state;
   const WeightLayout l = layout_of(1, 0, (const int64_t[]){64}, 0, NULL, NULL);
-  Exec exec = *on_two_threads();
+  Work work = on_two_threads;
   Tensor *older = counting(64);
-  exec.first_epoch = storage_epoch_begin();
+  work.first_epoch = storage_epoch_begin();
   Tensor *younger = counting(64);
   atomic_store(&older->storage->version, 1001); /* as nothing was seen before */
   atomic_store(&younger->storage->version, 1002);
-  PackedWeight *kept = packed_weight_take_settled(&exec, older, &l);
+  PackedWeight *kept = packed_weight_take_settled(&work, older, &l);
   assert_non_null(kept);
-  assert_null(packed_weight_take_settled(&exec, younger, &l));
+  assert_null(packed_weight_take_settled(&work, younger, &l));
   packed_weight_give_back(kept);
   tensor_release(older);
   tensor_release(younger);

@@ -248,15 +248,15 @@ static Node *find_node(const Graph *graph, Symbol kind) {
   return NULL;
 }
 
-typedef struct Work {
+typedef struct Split {
   IrText *ir;
   Exec *exec;
   Gradient gradient;
   Node *node;
-} Work;
+} Split;
 
 static void split_and_differentiate(void *argument) {
-  Work *w = argument;
+  Split *w = argument;
   create_autodiff_subgraphs(w->ir->graph, 2);
   w->node = find_node(w->ir->graph, SYM_prim_DifferentiableGraph);
   if (w->node) differentiate(node_subgraph(w->node), w->exec, &w->gradient);
@@ -269,7 +269,7 @@ static void test_lstm_graphs(void **state) {
   IrText ir;
   ir_parse(&ir, lstm);
   Exec exec = new_exec();
-  Work w = {.ir = &ir, .exec = &exec};
+  Split w = {.ir = &ir, .exec = &exec};
   Status status = arena_protect(&ir.arena, split_and_differentiate, &w);
   if (status) fail_msg("%s", status->message);
   assert_int_equal(w.gradient.real_outputs, 2);

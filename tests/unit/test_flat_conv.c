@@ -116,10 +116,8 @@ static float *packed(const Case *c, WeightLayout layout) {
   int64_t sizes[] = {p->out_channels, p->in_channels / p->groups, p->kernel[0], p->kernel[1], p->kernel[2]};
   assert_null(tensor_empty(DTYPE_FLOAT32, 5, sizes, &weight));
   memcpy(tensor_data(weight), c->weight, (size_t)weight->numel * sizeof(float));
-  Exec exec;
-  exec_init(&exec, NULL);
-  exec.threads = 1;
-  PackedWeight *kept = packed_weight_take(&exec, weight, &layout);
+  Work work = {.threads = 1};
+  PackedWeight *kept = packed_weight_take(&work, weight, &layout);
   float *copy = mem_alloc(layout.bytes);
   memcpy(copy, packed_weight_data(kept), layout.bytes);
   packed_weight_give_back(kept);
@@ -152,16 +150,14 @@ static void check_results(const Case *c, const float *out, const FlatKernels *ke
 /* Runs it in all tables; what lies beyond the results must stay. */
 static void run_case(const Case *c) {
   enum { GUARD = 64 };
-  Exec exec;
-  exec_init(&exec, NULL);
-  exec.threads = (int)(next() % 3) + 1;
+  Work work = {.threads = (int)(next() % 3) + 1};
   WeightLayout layout;
   flat_conv_layout(&c->p, &layout);
   float *weight = packed(c, layout), *out = mem_alloc((size_t)(c->results + GUARD) * sizeof *out);
   assert_true(flat_conv_takes(&c->p));
   for (int t = 0, n = table_count(); t < n; t++) {
     for (int64_t i = 0; i < c->results + GUARD; i++) out[i] = -77;
-    assert_null(flat_conv_by(tables[t], &exec, &c->p, c->input, weight, &c->epilogue, out));
+    assert_null(flat_conv_by(tables[t], &work, &c->p, c->input, weight, &c->epilogue, out));
     check_results(c, out, tables[t]);
     for (int64_t i = 0; i < GUARD; i++) assert_true(out[c->results + i] == -77);
   }
@@ -172,16 +168,14 @@ static void run_case(const Case *c) {
 /* The same as products of patches, whether that pays or not. */
 static void run_product(const Case *c) {
   enum { GUARD = 64 };
-  Exec exec;
-  exec_init(&exec, NULL);
-  exec.threads = (int)(next() % 3) + 1;
+  Work work = {.threads = (int)(next() % 3) + 1};
   float *out = mem_alloc((size_t)(c->results + GUARD) * sizeof *out);
   for (int t = 0, n = table_count(); t < n; t++) {
     WeightLayout layout;
     flat_product_layout(&c->p, tables[t], &layout);
     float *weight = packed(c, layout);
     for (int64_t i = 0; i < c->results + GUARD; i++) out[i] = -77;
-    assert_null(flat_product(tables[t], &exec, &c->p, c->input, weight, &c->epilogue, out));
+    assert_null(flat_product(tables[t], &work, &c->p, c->input, weight, &c->epilogue, out));
     check_results(c, out, tables[t]);
     for (int64_t i = 0; i < GUARD; i++) assert_true(out[c->results + i] == -77);
     mem_free(weight);
@@ -198,9 +192,7 @@ enum { WINOGRAD_COUNT = sizeof WINOGRADS / sizeof *WINOGRADS, DIRECTLY = -1 };
 
 /* The same with fewer products, in the tables for which that pays; counts how often with squares of each side. */
 static void run_winograd(const Case *c, int *counts) {
-  Exec exec;
-  exec_init(&exec, NULL);
-  exec.threads = (int)(next() % 3) + 1;
+  Work work = {.threads = (int)(next() % 3) + 1};
   float *out = mem_alloc((size_t)c->results * sizeof *out);
   for (int i = 0; i < WINOGRAD_COUNT; i++) {
     int side = WINOGRADS[i].side;
@@ -211,7 +203,7 @@ static void run_winograd(const Case *c, int *counts) {
       bool is_finite = false;
       if (flat_winograd_side(&c->p, tables[t]) == 0) continue;
       for (int64_t k = 0; k < c->results; k++) out[k] = -77;
-      assert_null(flat_winograd(tables[t], &exec, &c->p, side, WINOGRADS[i].is_kept, c->input, weight, &c->epilogue,
+      assert_null(flat_winograd(tables[t], &work, &c->p, side, WINOGRADS[i].is_kept, c->input, weight, &c->epilogue,
                                 out, &is_finite));
       assert_true(is_finite);
       check_results(c, out, tables[t]);
@@ -223,13 +215,11 @@ static void run_winograd(const Case *c, int *counts) {
 }
 
 static void run_depthwise(const Case *c) {
-  Exec exec;
-  exec_init(&exec, NULL);
-  exec.threads = (int)(next() % 3) + 1;
+  Work work = {.threads = (int)(next() % 3) + 1};
   float *out = mem_alloc((size_t)(c->results + 1) * sizeof *out);
   for (int t = 0, n = table_count(); t < n; t++) {
     for (int64_t i = 0; i <= c->results; i++) out[i] = -77;
-    assert_null(conv_depthwise_by(tables[t], &exec, &c->p, c->input, c->weight, &c->epilogue, out));
+    assert_null(conv_depthwise_by(tables[t], &work, &c->p, c->input, c->weight, &c->epilogue, out));
     check_results(c, out, tables[t]);
     assert_true(out[c->results] == -77);
   }
@@ -376,11 +366,9 @@ static void test_few_threads(void **state) {
     float *weight = packed(&c, layout), *out[3];
     for (int t = 0, n = table_count(); t < n; t++) {
       for (int i = 0; i < 3; i++) {
-        Exec exec;
-        exec_init(&exec, NULL);
-        exec.threads = 1 + i;
+        Work work = {.threads = 1 + i};
         out[i] = mem_alloc((size_t)c.results * sizeof(float));
-        assert_null(flat_conv_by(tables[t], &exec, &c.p, c.input, weight, &c.epilogue, out[i]));
+        assert_null(flat_conv_by(tables[t], &work, &c.p, c.input, weight, &c.epilogue, out[i]));
         assert_memory_equal(out[i], out[0], (size_t)c.results * sizeof(float));
       }
       for (int i = 0; i < 3; i++) mem_free(out[i]);
@@ -461,16 +449,15 @@ static void test_products(void **state) {
 /* NaN stays NaN through clamps. */
 static void test_nan(void **state) {
   (void)state;
-  Exec exec;
+  Work work = {.threads = parallel_default_threads()};
   Case c;
   ConvParams p = plain(1, 1, 1, 20, 1, 1, 0);
   float weight[FLAT_ROWS] = {1}, out[20];
-  exec_init(&exec, NULL);
   set_case(&c, &p);
   c.epilogue = (ConvEpilogue){.activation = CONV_CLAMP, .low = 0, .high = 6};
   c.input[3] = c.input[19] = NAN;
   for (int t = 0, n = table_count(); t < n; t++) {
-    assert_null(flat_conv_by(tables[t], &exec, &c.p, c.input, weight, &c.epilogue, out));
+    assert_null(flat_conv_by(tables[t], &work, &c.p, c.input, weight, &c.epilogue, out));
     for (int i = 0; i < 20; i++) assert_true(!isnan(out[i]) == (i != 3 && i != 19));
   }
   free_case(&c);
@@ -539,9 +526,7 @@ static void test_winograd(void **state) {
  * table. */
 static double mean_error(const Case *c, const FlatKernels *kernels, int winograd, int threads, const double *wanted,
                          float *out) {
-  Exec exec;
-  exec_init(&exec, NULL);
-  exec.threads = threads;
+  Work work = {.threads = threads};
   WeightLayout layout;
   bool is_finite = true;
   int side = winograd == DIRECTLY ? 0 : WINOGRADS[winograd].side;
@@ -552,9 +537,9 @@ static double mean_error(const Case *c, const FlatKernels *kernels, int winograd
     flat_conv_layout(&c->p, &layout);
   float *weight = packed(c, layout);
   if (side)
-    assert_null(flat_winograd(kernels, &exec, &c->p, side, is_kept, c->input, weight, &c->epilogue, out, &is_finite));
+    assert_null(flat_winograd(kernels, &work, &c->p, side, is_kept, c->input, weight, &c->epilogue, out, &is_finite));
   else
-    assert_null(flat_conv_by(kernels, &exec, &c->p, c->input, weight, &c->epilogue, out));
+    assert_null(flat_conv_by(kernels, &work, &c->p, c->input, weight, &c->epilogue, out));
   assert_true(is_finite);
   mem_free(weight);
   double squares = 0;
@@ -636,8 +621,7 @@ static void to_channels_last(int64_t images, int64_t planes, int64_t n, const fl
 /* The bits of planes that were put side by side, where they lie so. */
 static void test_depthwise_channels_last(void **state) {
   (void)state;
-  Exec exec;
-  exec_init(&exec, NULL);
+  Work work = {.threads = parallel_default_threads()};
   for (int i = 0; i < 200; i++) {
     int64_t channels = pick(8, 40);
     ConvParams p = plain(channels, channels, pick(1, 25), pick(1, 40), pick(1, 7), pick(1, 3), pick(0, 3));
@@ -657,13 +641,13 @@ static void test_depthwise_channels_last(void **state) {
     float *input = mem_alloc((size_t)(p.batch * channels * in) * sizeof *input), *planes = mem_alloc(bytes),
           *wanted = mem_alloc(bytes), *out = mem_alloc(bytes);
     to_channels_last(p.batch, channels, in, c.input, input);
-    exec.threads = 1 + i % 3;
+    work.threads = 1 + i % 3;
     for (int t = 0, n = table_count(); t < n; t++) {
       if (!flat_side_last_pays(&c.p, tables[t])) fail();
-      assert_null(flat_side_by_side(tables[t], &exec, &c.p, c.input, c.weight, &c.epilogue, planes));
+      assert_null(flat_side_by_side(tables[t], &work, &c.p, c.input, c.weight, &c.epilogue, planes));
       to_channels_last(p.batch, channels, size, planes, wanted);
       out[c.results] = -77;
-      assert_null(flat_side_last(tables[t], &exec, &c.p, input, c.weight, &c.epilogue, out));
+      assert_null(flat_side_last(tables[t], &work, &c.p, input, c.weight, &c.epilogue, out));
       assert_memory_equal(out, wanted, (size_t)c.results * sizeof *out);
       assert_true(out[c.results] == -77);
     }
@@ -675,8 +659,7 @@ static void test_depthwise_channels_last(void **state) {
 /* Windows side by side in channels-last images, against the loops for row-major ones. */
 static void test_patches(void **state) {
   (void)state;
-  Exec exec;
-  exec_init(&exec, NULL);
+  Work work = {.threads = parallel_default_threads()};
   for (int i = 0; i < 100; i++) {
     int64_t kernel = pick(1, 4), channels = pick(1, 20), outputs = pick(5, 140), taps = kernel * kernel;
     ConvParams p =
@@ -693,12 +676,12 @@ static void test_patches(void **state) {
     float *input = mem_alloc((size_t)(p.batch * channels * in) * sizeof *input), *planes = mem_alloc(bytes),
           *wanted = mem_alloc(bytes), *out = mem_alloc(bytes);
     to_channels_last(p.batch, channels, in, c.input, input);
-    assert_null(conv_forward_portable(&exec, &c.p, DTYPE_FLOAT32, c.input, c.weight, c.epilogue.shift, planes));
+    assert_null(conv_forward_portable(&work, &c.p, DTYPE_FLOAT32, c.input, c.weight, c.epilogue.shift, planes));
     to_channels_last(p.batch, outputs, size, planes, wanted);
-    exec.threads = 1 + i % 3;
+    work.threads = 1 + i % 3;
     out[c.results] = -77;
-    assert_true(conv_patches_takes(&exec, &c.p));
-    assert_null(conv_patches(&exec, &c.p, input, weight, c.epilogue.shift, out));
+    assert_true(conv_patches_takes(&work, &c.p));
+    assert_null(conv_patches(&work, &c.p, input, weight, c.epilogue.shift, out));
     assert_true(out[c.results] == -77);
     for (int64_t k = 0; k < c.results; k++)
       assert_true(fabsf(out[k] - wanted[k]) <= 1e-5F * (float)(taps * channels + 1) * fmaxf(1, fabsf(wanted[k])));
@@ -707,8 +690,8 @@ static void test_patches(void **state) {
     free_case(&c);
   }
   ConvParams apart = plain(8, 8, 16, 16, 2, 3, 0), padded = plain(8, 8, 16, 16, 2, 2, 1);
-  assert_false(conv_patches_takes(&exec, &apart));
-  assert_false(conv_patches_takes(&exec, &padded));
+  assert_false(conv_patches_takes(&work, &apart));
+  assert_false(conv_patches_takes(&work, &padded));
 }
 
 /* The greatest of a window by its definition, the first of those that are equal, NaN if one is. */
@@ -727,8 +710,7 @@ static float greatest_at(const ConvParams *p, const float *plane, int64_t y, int
 
 static void test_maximum(void **state) {
   (void)state;
-  Exec exec;
-  exec_init(&exec, NULL);
+  Work work = {.threads = parallel_default_threads()};
   for (int i = 0; i < 200; i++) {
     int64_t planes = pick(8, 40);
     ConvParams p = plain(planes, planes, pick(4, 40), pick(4, 40), pick(1, 4), pick(1, 3), 0);
@@ -739,11 +721,11 @@ static void test_maximum(void **state) {
     set_case(&c, &p);
     float *out = mem_alloc((size_t)(c.results + 1) * sizeof *out);
     c.input[pick(0, planes * p.in[1] * p.in[2] - 1)] = NAN;
-    exec.threads = 1 + i % 3;
+    work.threads = 1 + i % 3;
     for (int t = 0, n = table_count(); t < n; t++) {
       if (!flat_side_pays(&c.p, tables[t])) fail();
       out[c.results] = -77;
-      assert_null(flat_side_maximum(tables[t], &exec, &c.p, c.input, out));
+      assert_null(flat_side_maximum(tables[t], &work, &c.p, c.input, out));
       const float *at = out;
       for (int64_t plane = 0; plane < planes; plane++)
         for (int64_t y = 0; y < c.p.out[1]; y++)
@@ -791,8 +773,7 @@ static void test_gates(void **state) {
 static void test_infinity(void **state) {
   (void)state;
   static const float values[] = {INFINITY, -INFINITY, NAN, 3e38F};
-  Exec exec;
-  exec_init(&exec, NULL);
+  Work work = {.threads = parallel_default_threads()};
   for (int v = 0; v < 4; v++) {
     Case c;
     Tensor *input, *weight, *out;
@@ -805,7 +786,7 @@ static void test_infinity(void **state) {
     c.input[210] = values[v];
     memcpy(tensor_data(input), c.input, (size_t)input->numel * sizeof(float));
     memcpy(tensor_data(weight), c.weight, (size_t)weight->numel * sizeof(float));
-    assert_null(conv_forward(&exec, &c.p, input, weight, &c.epilogue, out));
+    assert_null(conv_forward(&work, &c.p, input, weight, &c.epilogue, out));
     const float *results = tensor_data(out);
     for (int64_t i = 0; i < out->numel; i++) {
       int64_t place = i % 400, y = place / 20, x = place % 20;

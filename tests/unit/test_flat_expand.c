@@ -88,9 +88,7 @@ static float *packed(const Case *c) {
 
 /* How many tables have it. */
 static int run_case(const Case *c) {
-  Exec exec;
-  exec_init(&exec, NULL);
-  exec.threads = (int)(next() % 3) + 1;
+  Work work = {.threads = (int)(next() % 3) + 1};
   int taken = 0;
   float *weight = packed(c), *between = mem_alloc((size_t)c->between * sizeof *between),
         *wanted = mem_alloc((size_t)c->results * sizeof *wanted),
@@ -99,17 +97,17 @@ static int run_case(const Case *c) {
   for (int t = 0; t < PROCESSOR_WIDE_FORM_COUNT; t++) {
     if (!flat_expand_takes(tables[t], &both)) continue;
     taken++;
-    assert_null(flat_conv_by(tables[t], &exec, &c->expand, c->input, weight, &c->ends[0], between));
-    assert_null(conv_depthwise_by(tables[t], &exec, &c->depthwise, between, c->weights[1], &c->ends[1], wanted));
+    assert_null(flat_conv_by(tables[t], &work, &c->expand, c->input, weight, &c->ends[0], between));
+    assert_null(conv_depthwise_by(tables[t], &work, &c->depthwise, between, c->weights[1], &c->ends[1], wanted));
     for (int64_t i = 0; i < c->results + GUARD; i++) out[i] = -77;
-    assert_null(flat_expand(tables[t], &exec, &both, c->input, weight, c->weights[1], out));
+    assert_null(flat_expand(tables[t], &work, &both, c->input, weight, c->weights[1], out));
     for (int64_t i = 0; i < c->results; i++) {
       float bound = 1e-4F * (float)c->expand.in_channels;
       if (!(fabsf(out[i] - wanted[i]) <= bound * (1 + fabsf(wanted[i]))))
         fail_msg("result %lld is %g, not %g (%lld to %lld channels, %lldx%lld, side %lld, stride %lld, %d threads)",
                  (long long)i, (double)out[i], (double)wanted[i], (long long)c->expand.in_channels,
                  (long long)c->expand.out_channels, (long long)c->expand.in[1], (long long)c->expand.in[2],
-                 (long long)c->depthwise.kernel[1], (long long)c->depthwise.stride[1], exec.threads);
+                 (long long)c->depthwise.kernel[1], (long long)c->depthwise.stride[1], work.threads);
     }
     for (int64_t i = 0; i < GUARD; i++) assert_true(out[c->results + i] == -77);
   }

@@ -181,7 +181,7 @@ static void test_random_programs(void **state) {
   uint32_t programs = count ? (uint32_t)strtoul(count, NULL, 10) : 600, groups = 0, fused = 0, refused = 0;
   Exec exec;
   exec_init(&exec, NULL);
-  exec.threads = 2;
+  exec.work.threads = 2;
   for (uint32_t p = 0; p < programs; p++) {
     Random r = {(first + p) * 7919};
     next_random(&r);
@@ -245,7 +245,7 @@ static void test_lstm_cell(void **state) {
   Pair pair;
   Exec exec;
   exec_init(&exec, NULL);
-  exec.threads = 2;
+  exec.work.threads = 2;
   pair_make(&pair, lstm);
   assert_non_null(pair.group);
   assert_int_equal(pair.group->piece_count, 8);
@@ -272,7 +272,7 @@ static void test_kept_shapes(void **state) {
   Pair pair;
   Exec exec;
   exec_init(&exec, NULL);
-  exec.threads = 1;
+  exec.work.threads = 1;
   pair_make(&pair, text);
   assert_non_null(pair.group);
   int64_t whole[] = {3, 50}, turned[] = {50, 3}, row[] = {50}, fewer[] = {3, 20}, short_row[] = {20}, none[] = {7};
@@ -314,7 +314,7 @@ static void test_refusals(void **state) {
   Pair pair;
   Exec exec;
   exec_init(&exec, NULL);
-  exec.threads = 1;
+  exec.work.threads = 1;
   pair_make(&pair, text);
   FuseGroup *group = pair.group;
   assert_non_null(group);

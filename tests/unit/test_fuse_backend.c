@@ -169,7 +169,7 @@ static void case_init(Case *c, const char *text) {
   fuse_set_max_held(roomy);
   c->text = text;
   exec_init(&c->exec, NULL);
-  c->exec.threads = 1;
+  c->exec.work.threads = 1;
   pair_make(&c->pair, text);
   assert_non_null(c->pair.group);
   int64_t sizes[] = {6, 5}, one[] = {6, 1}, turned[] = {5, 6};
@@ -457,7 +457,7 @@ static void *call_on(void *argument) {
   Caller *me = argument;
   Exec exec;
   exec_init(&exec, NULL);
-  exec.threads = 1;
+  exec.work.threads = 1;
   const Case *c = me->c;
   IValue pairs[][2] = {{c->a, c->b}, {c->a, c->column}, {c->transposed, c->b}};
   IValue expected[3], result;

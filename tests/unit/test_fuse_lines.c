@@ -123,7 +123,7 @@ static void run_random_programs(bool wide) {
   static const int64_t counts[] = {1, 2, 3, 7, 16};
   Exec exec;
   exec_init(&exec, NULL);
-  exec.threads = 2;
+  exec.work.threads = 2;
   for (uint32_t p = 0; p < programs; p++) {
     Random r = {(first + p) * 104729};
     next_random(&r);
@@ -189,7 +189,7 @@ static void test_forms(void **state) {
   };
   Exec exec;
   exec_init(&exec, NULL);
-  exec.threads = 1;
+  exec.work.threads = 1;
   int64_t sizes[] = {4, 6};
   IValue inputs[] = {tensor_of(DTYPE_FLOAT32, 2, sizes, 1), tensor_of(DTYPE_FLOAT32, 1, sizes + 1, 2)};
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
@@ -216,7 +216,7 @@ static void test_refusals(void **state) {
   Pair pair;
   Exec exec;
   exec_init(&exec, NULL);
-  exec.threads = 1;
+  exec.work.threads = 1;
   pair_make(&pair, text);
   FuseGroup *group = pair.group;
   assert_non_null(group);
@@ -254,7 +254,7 @@ static void test_dimensions_apart(void **state) {
   int64_t sizes[] = {2, 4, 6};
   IValue x = tensor_of(DTYPE_FLOAT32, 3, sizes, 1);
   exec_init(&exec, NULL);
-  exec.threads = 1;
+  exec.work.threads = 1;
   pair_make(&pair, text);
   BLOCK_EACH(node, pair.fused_graph->block) groups += node->kind == SYM_prim_FusionGroup;
   assert_int_equal(groups, 2);
@@ -277,7 +277,7 @@ static void test_dtypes_of_layer_norm(void **state) {
   Exec exec;
   int64_t sizes[] = {5, 4, 6};
   exec_init(&exec, NULL);
-  exec.threads = 2;
+  exec.work.threads = 2;
   for (int i = 0; i < 4; i++) { /* a group each: how many kernels one holds is not asked here */
     IValue inputs[] = {tensor_of(kinds[i], 3, sizes, 1), tensor_of(kinds[i], 2, sizes + 1, 2)};
     pair_make(&pair, text);

@@ -122,13 +122,12 @@ static void panels_shared_out(void **state) {
   for (int i = 0; i < N * K; i++) w[i] = cosf((float)i);
   float *panels = pack_by_hand(w, N, K);
   for (int i = 0; i < 3; i++) {
-    Exec exec = {0};
-    exec.threads = i < 2 ? 1 : 3;
+    Work work = {.threads = i < 2 ? 1 : 3};
     GemmPanels g = {.m = M, .n = N, .k = K, .a = a, .a_stride = K, .weight = w, .weight_stride = K, .bias = bias};
     g.c = c[i];
     g.ldc = N;
     g.panels = i == 1 ? NULL : panels;
-    assert_null(gemm_panels(&exec, &g));
+    assert_null(gemm_panels(&work, &g));
   }
   assert_memory_equal(c[0], c[1], sizeof c[0]);
   assert_memory_equal(c[0], c[2], sizeof c[0]);
@@ -146,7 +145,7 @@ static void joined_panels(void **state) {
   for (int i = 0; i < N; i++) bias[i] = (float)i;
   for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
     for (int packed = 0; packed < 1 << COUNT; packed += 5) {
-      Exec exec = {.threads = 1};
+      Work work = {.threads = 1};
       GemmPanels products[COUNT];
       float *panels[COUNT];
       for (int p = 0; p < COUNT; p++) {
@@ -158,12 +157,12 @@ static void joined_panels(void **state) {
         products[p].bias = p % 2 ? bias : NULL;
         products[p].ldc = N;
         products[p].c = apart[p];
-        assert_null(gemm_panels(&exec, &products[p]));
+        assert_null(gemm_panels(&work, &products[p]));
         products[p].c = joined[p];
       }
-      for (exec.threads = 1; exec.threads <= 3; exec.threads++) {
+      for (work.threads = 1; work.threads <= 3; work.threads++) {
         memset(joined, 0, sizeof joined);
-        assert_null(gemm_panels_joined(&exec, COUNT, products));
+        assert_null(gemm_panels_joined(&work, COUNT, products));
         for (int p = 0; p < COUNT; p++)
           for (int64_t i = 0; i < rows[r]; i++)
             assert_memory_equal(joined[p] + i * N, apart[p] + i * N, (size_t)columns[p] * sizeof(float));

@@ -256,15 +256,15 @@ static void test_budget(void **state) {
   assert_null(code_compile(ir.graph, STR("endless"), &code));
   Exec exec;
   exec_init(&exec, NULL);
-  CallBudget budget = {.steps_left = 100000};
-  exec.budget = &budget;
+  WorkBudget budget = {.steps_left = 100000};
+  exec.work.budget = &budget;
   IValue in = ivalue_int(INT64_MAX), out;
   Status status = interp_run(&exec, code, &in, 1, &out, 1);
   assert_non_null(status);
   assert_int_equal(status->code, ERROR_BUDGET);
   status_free(status);
   exec_init(&exec, NULL);
-  exec_set_deadline(&exec, 1);
+  work_set_deadline(&exec.work, 1);
   status = interp_run(&exec, code, &in, 1, &out, 1);
   assert_non_null(status);
   assert_int_equal(status->code, ERROR_DEADLINE);

@@ -33,7 +33,7 @@ static Tensor *joined(OpRef *op, int threads, size_t count, Tensor *const *tenso
   Exec exec;
   IValue out = IVALUE_NONE, inputs[MOST_TENSORS + 1];
   exec_init(&exec, NULL);
-  exec.threads = threads;
+  exec.work.threads = threads;
   List *list = tensors_of(count, tensors);
   memcpy(inputs, list->values, count * sizeof *inputs);
   inputs[count] = ivalue_int(dim);

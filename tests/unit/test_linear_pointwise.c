@@ -109,7 +109,7 @@ static void test_the_same_bits(void **state) {
         float *x = tensor_data(c.inputs[INPUT].tensor);
         x[0] = NAN, x[rows[m] * widths[k] - 1] = -INFINITY;
         for (int turn = 0; turn < ACTIVATIONS; turn++) {
-          exec.threads = turn % 3;
+          exec.work.threads = turn % 3;
           set_activation(&c, activations[turn], "none");
           if (turn == 4) c.inputs[BIAS] = ivalue_tensor(random_tensor(1, SIZES(columns[n])));
           if (turn == 6) c.inputs[TERM] = ivalue_tensor(random_tensor(2, SIZES(rows[m], columns[n])));
@@ -120,7 +120,7 @@ static void test_the_same_bits(void **state) {
         compare_runs(&c);
         release_case(&c);
       }
-  exec.threads = 1;
+  exec.work.threads = 1;
 }
 
 /* Terms that are broadcast, inputs with gaps and of one dimension, doubles: the parts do them. */

@@ -61,11 +61,11 @@ static void test_the_same_bits(void **state) {
         Case c = {.inputs = {ivalue_tensor(random_tensor(2, SIZES(rows[m], widths[k])))}};
         make_layers(&c, widths[k], outputs[n]);
         for (int time = 0; time < 4; time++) {
-          exec.threads = 1;
+          exec.work.threads = 1;
           if (time % 2) run_apart(&c);
-          exec.threads = time;
+          exec.work.threads = time;
           run_joined(&c);
-          exec.threads = 1;
+          exec.work.threads = 1;
           if (time % 2 == 0) run_apart(&c);
           compare(&c);
           release_results(&c);
@@ -84,7 +84,7 @@ static void test_inputs_that_lie_otherwise(void **state) {
   for (int i = 0; i < 4; i++) {
     Case c = {.inputs = {ivalue_tensor(views[i])}};
     make_layers(&c, views[i]->sizes[views[i]->ndim - 1], (const int64_t[]){8, 70, 33});
-    for (exec.threads = 1; exec.threads < 3; exec.threads++) {
+    for (exec.work.threads = 1; exec.work.threads < 3; exec.work.threads++) {
       run_joined(&c);
       run_apart(&c);
       compare(&c);
@@ -92,7 +92,7 @@ static void test_inputs_that_lie_otherwise(void **state) {
     }
     release_inputs(&c);
   }
-  exec.threads = 1;
+  exec.work.threads = 1;
   tensor_release(wide);
 }
 

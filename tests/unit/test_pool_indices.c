@@ -87,11 +87,9 @@ static void test_random(void **state) {
     int64_t size = p.in[0] * p.in[1] * p.in[2], count = p.out[0] * p.out[1] * p.out[2];
     float *in = mem_alloc((size_t)(p.planes * size) * sizeof *in), *out = mem_alloc((size_t)(p.planes * count) * 4);
     int64_t *indices = mem_alloc((size_t)(p.planes * count) * sizeof *indices), at = 0;
-    Exec exec;
-    exec_init(&exec, NULL);
-    exec.threads = (int)pick(1, 3);
+    Work work = {.threads = (int)pick(1, 3)};
     for (int64_t k = 0; k < p.planes * size; k++) in[k] = value(i % 3 == 0);
-    assert_null(pool_indices_run(&exec, &p, in, out, indices));
+    assert_null(pool_indices_run(&work, &p, in, out, indices));
     for (int64_t plane = 0; plane < p.planes; plane++)
       for (int64_t o0 = 0; o0 < p.out[0]; o0++)
         for (int64_t o1 = 0; o1 < p.out[1]; o1++)
@@ -128,9 +126,7 @@ static void test_maximum(void **state) {
     int64_t size = p.in[1] * p.in[2], count = p.out[1] * p.out[2];
     float *in = malloc((size_t)(p.planes * size) * sizeof *in), *out = malloc((size_t)(p.planes * count) * 4),
           *scratch = malloc((size_t)pool_maximum_scratch(&p) * sizeof *scratch);
-    Exec exec;
-    exec_init(&exec, NULL);
-    exec.threads = (int)pick(1, 3);
+    Work work = {.threads = (int)pick(1, 3)};
     for (int64_t k = 0; k < p.planes * size; k++) in[k] = value(i % 3 == 0);
     for (int form = 0; form < PROCESSOR_WIDE_FORM_COUNT; form++) {
       for (int64_t k = 0; k < p.planes * count; k++) out[k] = 99;
@@ -140,7 +136,7 @@ static void test_maximum(void **state) {
       check_maximum(&p, in, out);
     }
     for (int64_t k = 0; k < p.planes * count; k++) out[k] = 99;
-    assert_null(pool_planes_run(&exec, &p, in, out));
+    assert_null(pool_planes_run(&work, &p, in, out));
     check_maximum(&p, in, out);
     free(in), free(out), free(scratch);
   }

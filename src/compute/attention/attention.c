@@ -68,9 +68,9 @@ static void run_units(void *argument, int64_t begin, int64_t end) {
   cache_free(scratch, s->scratch_bytes);
 }
 
-Status attention(Exec *exec, const Attention *all) {
+Status attention(const Work *work, const Attention *all) {
   const AttentionPart *p = &all->part;
-  int threads = exec->threads > 1 ? exec->threads : 1;
+  int threads = work->threads > 1 ? work->threads : 1;
   int64_t batches = 1, splits = 1;
   for (int d = 0; d < all->ndim; d++) batches *= all->sizes[d];
   if (batches < 4 * threads && threads > 1) splits = (4 * threads + batches - 1) / (batches ? batches : 1);
@@ -81,7 +81,7 @@ Status attention(Exec *exec, const Attention *all) {
                .splits = splits,
                .rows = ((p->rows + splits - 1) / splits + ATTENTION_ROWS - 1) / ATTENTION_ROWS * ATTENTION_ROWS,
                .scratch_bytes = attention_scratch_bytes(p->keys, p->width, p->out_width)};
-  int64_t work = s.rows * p->keys * (p->width + p->out_width);
-  parallel_for(threads, batches * splits, ONE_THREAD / (work + 1) + 1, run_units, &s);
-  return s.failed ? status_out_of_memory() : exec_attend(exec);
+  int64_t cost = s.rows * p->keys * (p->width + p->out_width);
+  parallel_for(threads, batches * splits, ONE_THREAD / (cost + 1) + 1, run_units, &s);
+  return s.failed ? status_out_of_memory() : work_check(work);
 }

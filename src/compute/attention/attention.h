@@ -6,7 +6,7 @@
  * score comes. Rows that have all scores in one block are never scaled. */
 #pragma once
 
-#include "call/exec.h"
+#include "base/work.h"
 #include "compute/gemm/gemm.h"
 
 enum { ATTENTION_KEYS = 512, ATTENTION_ROWS = 24 };
@@ -36,4 +36,4 @@ typedef struct Attention {
   const int64_t *sizes;
   const int64_t *strides[ATTENTION_OPERANDS]; /* of what is there */
 } Attention;
-Status attention(Exec *exec, const Attention *all) MUST_CHECK;
+Status attention(const Work *work, const Attention *all) MUST_CHECK;

@@ -1,8 +1,9 @@
 /* Convolutions: one description for every spelling, portable kernels, and the way to the fast ones. */
 #pragma once
 
-#include "call/operator.h"
+#include "base/work.h"
 #include "compute/conv/conv_epilogue.h"
+#include "tensor/tensor.h"
 
 enum {
   CONV_SPATIAL = 3,
@@ -20,15 +21,6 @@ typedef struct ConvParams {
   int64_t in[CONV_SPATIAL], out[CONV_SPATIAL], kernel[CONV_SPATIAL];
 } ConvParams;
 
-/* Reads the arguments by name (input or self, weight, bias, stride, padding, dilation, transposed, output_padding,
- * groups) and checks them. */
-Status conv_read(const Call *call, ConvParams *out) MUST_CHECK;
-/* Where they are; -1: there is no such argument. */
-typedef struct ConvPlaces {
-  int input, weight, bias, stride, padding, dilation, groups, transposed, output_padding;
-} ConvPlaces;
-/* The same, for who knows where the arguments are. */
-Status conv_read_at(const Call *call, const ConvPlaces *places, ConvParams *out) MUST_CHECK;
 Status conv_params(const Tensor *input, const Tensor *weight,
                    ConvParams *out) MUST_CHECK; /* the sizes, once the numbers are set */
 /* Of a batch's result; sizes has room for CONV_SPATIAL + 2, and is given. */
@@ -36,18 +28,17 @@ const int64_t *conv_result_sizes(const ConvParams *p, int64_t *sizes);
 /* Whether the result of a batch is row-major. An input or weight with dimensions of one element can be row-major and
  * channels-last at once: then its strides decide, as they do everywhere. */
 bool conv_gives_row_major(const ConvParams *p, const Tensor *input, const Tensor *weight);
-double conv_flops(const Call *call); /* a FlopFunction; the arguments by name, as conv_read */
 /* out, input, weight dense and row-major, of float32 or float64; bias of out_channels or NULL. */
-Status conv_forward_portable(Exec *exec, const ConvParams *p, DType dtype, const void *input, const void *weight,
+Status conv_forward_portable(const Work *work, const ConvParams *p, DType dtype, const void *input, const void *weight,
                              const void *bias, void *out) MUST_CHECK;
 /* Whether conv_forward can multiply the input by a gate (ConvEpilogue): 1x1 kernels on planes of some positions. */
 bool conv_takes_gate(const ConvParams *p);
 /* float32 by whichever way is fastest; input, weight and out dense and row-major, out not empty. */
-Status conv_forward(Exec *exec, const ConvParams *p, const Tensor *input, const Tensor *weight,
+Status conv_forward(const Work *work, const ConvParams *p, const Tensor *input, const Tensor *weight,
                     const ConvEpilogue *epilogue, Tensor *out) MUST_CHECK;
 /* The same where input and out are channels-last, for some; bias of out_channels or NULL. */
-bool conv_takes_channels_last(const Exec *exec, const ConvParams *p);
-Status conv_forward_channels_last(Exec *exec, const ConvParams *p, const Tensor *input, const Tensor *weight,
+bool conv_takes_channels_last(const Work *work, const ConvParams *p);
+Status conv_forward_channels_last(const Work *work, const ConvParams *p, const Tensor *input, const Tensor *weight,
                                   const float *bias, Tensor *out) MUST_CHECK;
 /* An expansion to more channels and the depthwise convolution of its result, each finished by its epilogue. */
 typedef struct Expansion {
@@ -57,14 +48,14 @@ typedef struct Expansion {
 /* Whether they can be done at once, so that what lies between them stays in cache, and it pays. */
 bool conv_takes_expansion(const Expansion *both);
 /* Tensors of float32, dense and row-major, out not empty. */
-Status conv_forward_expansion(Exec *exec, const Expansion *both, const Tensor *input, const Tensor *expand_weight,
+Status conv_forward_expansion(const Work *work, const Expansion *both, const Tensor *input, const Tensor *expand_weight,
                               const Tensor *depthwise_weight, Tensor *out) MUST_CHECK;
 /* A 1x1 kernel without stride or padding: one matrix product for each sample, on the input as it lies. */
 bool conv_is_product(const ConvParams *p);
 /* Any of the results may be NULL. */
-Status conv_backward_portable(Exec *exec, const ConvParams *p, DType dtype, const void *grad, const void *input,
+Status conv_backward_portable(const Work *work, const ConvParams *p, DType dtype, const void *grad, const void *input,
                               const void *weight, void *grad_input, void *grad_weight, void *grad_bias) MUST_CHECK;
 /* Every group one input channel, every plane its own kernel: no matrix product in it. float32, row-major. */
 bool conv_is_depthwise(const ConvParams *p);
-Status conv_depthwise(Exec *exec, const ConvParams *p, const float *input, const float *weight,
+Status conv_depthwise(const Work *work, const ConvParams *p, const float *input, const float *weight,
                       const ConvEpilogue *epilogue, float *out) MUST_CHECK;

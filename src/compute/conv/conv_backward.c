@@ -44,29 +44,29 @@ static void sum_channels(void *argument, int64_t begin, int64_t end) {
   }
 }
 
-Status conv_backward(Exec *exec, const ConvParams *p, DType dtype, const void *grad, const void *input,
+Status conv_backward(const Work *work, const ConvParams *p, DType dtype, const void *grad, const void *input,
                      const void *weight, void *grad_input, void *grad_weight, void *grad_bias) {
   enum { ONE_THREAD_FLOATS = 32768 };
   if (dtype != DTYPE_FLOAT32)
-    return conv_backward_portable(exec, p, dtype, grad, input, weight, grad_input, grad_weight, grad_bias);
+    return conv_backward_portable(work, p, dtype, grad, input, weight, grad_input, grad_weight, grad_bias);
   if (grad_input && p->transposed && conv_gather_takes(p)) {
-    TRY(conv_gather(exec, p, grad, weight, grad_input));
+    TRY(conv_gather(work, p, grad, weight, grad_input));
     grad_input = NULL;
   }
   if (grad_input && !p->transposed && conv_spread_takes(p)) {
-    TRY(conv_spread(exec, p, grad, weight, grad_input));
+    TRY(conv_spread(work, p, grad, weight, grad_input));
     grad_input = NULL;
   }
   if (grad_weight && conv_correlate_takes(p) && !is_large_product(p)) {
     bool done;
-    TRY(conv_correlate(exec, p, p->transposed ? input : grad, p->transposed ? grad : input, grad_weight, &done));
+    TRY(conv_correlate(work, p, p->transposed ? input : grad, p->transposed ? grad : input, grad_weight, &done));
     if (done) grad_weight = NULL;
   }
   if (grad_bias) {
     int64_t size = p->out[0] * p->out[1] * p->out[2];
     BiasGradient b = {p, size, grad, grad_bias};
-    parallel_for(exec->threads, p->out_channels, 1 + ONE_THREAD_FLOATS / (p->batch * size + 1), sum_channels, &b);
+    parallel_for(work->threads, p->out_channels, 1 + ONE_THREAD_FLOATS / (p->batch * size + 1), sum_channels, &b);
   }
   if (!grad_input && !grad_weight) return OK;
-  return conv_backward_portable(exec, p, dtype, grad, input, weight, grad_input, grad_weight, NULL);
+  return conv_backward_portable(work, p, dtype, grad, input, weight, grad_input, grad_weight, NULL);
 }

@@ -21,7 +21,7 @@ enum {
 };
 
 typedef struct Correlation {
-  const Exec *exec;
+  const Work *work;
   ConvParams p; /* of the plain convolution */
   const FlatKernels *kernels;
   const float *narrow, *wide; /* of the images at hand */
@@ -203,10 +203,10 @@ static Status run_images(Correlation *c, const float *narrow, const float *wide)
     if (p->batch - first < most) c->images = p->batch - first; /* the rest of the lines is zero */
     c->narrow = narrow + first * out;
     c->wide = wide + first * in;
-    parallel_for(c->exec->threads, p->out_channels + p->in_channels, 1 + ONE_THREAD_FLOATS / c->line, lay_channels, c);
+    parallel_for(c->work->threads, p->out_channels + p->in_channels, 1 + ONE_THREAD_FLOATS / c->line, lay_channels, c);
     int64_t blocks = blocks_of(c), each = c->line * c->narrow_channels * c->columns / blocks;
-    parallel_for(c->exec->threads, p->groups * blocks, 1 + ONE_THREAD_WORK / (each + 1), multiply_blocks, c);
-    TRY(exec_attend(c->exec));
+    parallel_for(c->work->threads, p->groups * blocks, 1 + ONE_THREAD_WORK / (each + 1), multiply_blocks, c);
+    TRY(work_check(c->work));
   }
   return OK;
 }
@@ -218,7 +218,7 @@ static Status with_planes(Correlation *c, const float *narrow, const float *wide
   c->columns = c->wide_channels * c->planes.tap_count;
   lie_densely(c);
   set_lines(c);
-  c->by_columns = blocks_of(c) * p->groups < 2 * c->exec->threads;
+  c->by_columns = blocks_of(c) * p->groups < 2 * c->work->threads;
   int64_t narrow_floats = p->out_channels * c->line, wide_floats = p->in_channels * c->planes.phases * c->line,
           after = c->planes.plane + c->kernels->vector;
   size_t pointers = (size_t)(p->in_channels * c->planes.tap_count) * sizeof *c->column;
@@ -238,10 +238,10 @@ static Status with_planes(Correlation *c, const float *narrow, const float *wide
   return status;
 }
 
-Status conv_correlate_by(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *narrow,
+Status conv_correlate_by(const FlatKernels *kernels, const Work *work, const ConvParams *p, const float *narrow,
                          const float *wide, float *grad_weight, bool *done) {
   assert(conv_correlate_takes(p));
-  Correlation c = {.exec = exec, .p = plain_of(p), .kernels = kernels, .sums = grad_weight};
+  Correlation c = {.work = work, .p = plain_of(p), .kernels = kernels, .sums = grad_weight};
   TRY(flat_planes_init(&c.p, &c.planes));
   int64_t count = c.p.out_channels * (c.p.in_channels / c.p.groups) * c.planes.tap_count;
   memset(grad_weight, 0, (size_t)count * sizeof *grad_weight);
@@ -253,7 +253,7 @@ Status conv_correlate_by(const FlatKernels *kernels, Exec *exec, const ConvParam
   return status;
 }
 
-Status conv_correlate(Exec *exec, const ConvParams *p, const float *narrow, const float *wide, float *grad_weight,
+Status conv_correlate(const Work *work, const ConvParams *p, const float *narrow, const float *wide, float *grad_weight,
                       bool *done) {
-  return conv_correlate_by(flat_kernels(), exec, p, narrow, wide, grad_weight, done);
+  return conv_correlate_by(flat_kernels(), work, p, narrow, wide, grad_weight, done);
 }

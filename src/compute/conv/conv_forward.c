@@ -9,38 +9,38 @@
 #include "compute/conv/flat_product.h"
 #include "compute/conv/flat_winograd.h"
 
-static Status run_flat(Exec *exec, const ConvParams *p, const Tensor *input, const Tensor *weight,
+static Status run_flat(const Work *work, const ConvParams *p, const Tensor *input, const Tensor *weight,
                        const ConvEpilogue *epilogue, Tensor *out) {
   WeightLayout layout;
   flat_conv_layout(p, &layout);
-  PackedWeight *packed = packed_weight_take(exec, weight, &layout);
+  PackedWeight *packed = packed_weight_take(work, weight, &layout);
   if (!packed) return status_out_of_memory();
-  Status status = flat_conv(exec, p, tensor_data(input), packed_weight_data(packed), epilogue, tensor_data(out));
+  Status status = flat_conv(work, p, tensor_data(input), packed_weight_data(packed), epilogue, tensor_data(out));
   packed_weight_give_back(packed);
   return status;
 }
 
-static Status run_product(Exec *exec, const ConvParams *p, const Tensor *input, const Tensor *weight,
+static Status run_product(const Work *work, const ConvParams *p, const Tensor *input, const Tensor *weight,
                           const ConvEpilogue *epilogue, Tensor *out) {
   WeightLayout layout;
   flat_product_layout(p, flat_kernels(), &layout);
-  PackedWeight *packed = packed_weight_take(exec, weight, &layout);
+  PackedWeight *packed = packed_weight_take(work, weight, &layout);
   if (!packed) return status_out_of_memory();
   Status status =
-      flat_product(flat_kernels(), exec, p, tensor_data(input), packed_weight_data(packed), epilogue, tensor_data(out));
+      flat_product(flat_kernels(), work, p, tensor_data(input), packed_weight_data(packed), epilogue, tensor_data(out));
   packed_weight_give_back(packed);
   return status;
 }
 
 /* *done false: some result is not finite. */
-static Status run_winograd(Exec *exec, const ConvParams *p, int side, const Tensor *input, const Tensor *weight,
+static Status run_winograd(const Work *work, const ConvParams *p, int side, const Tensor *input, const Tensor *weight,
                            const ConvEpilogue *epilogue, Tensor *out, bool *done) {
   WeightLayout layout;
   bool is_kept = flat_winograd_keeps(p, side);
   flat_winograd_layout(p, side, is_kept, &layout);
-  PackedWeight *packed = packed_weight_take(exec, weight, &layout);
+  PackedWeight *packed = packed_weight_take(work, weight, &layout);
   if (!packed) return status_out_of_memory();
-  Status status = flat_winograd(flat_kernels(), exec, p, side, is_kept, tensor_data(input), packed_weight_data(packed),
+  Status status = flat_winograd(flat_kernels(), work, p, side, is_kept, tensor_data(input), packed_weight_data(packed),
                                 epilogue, tensor_data(out), done);
   packed_weight_give_back(packed);
   return status;
@@ -63,52 +63,52 @@ bool conv_takes_gate(const ConvParams *p) {
   return conv_is_product(p) && p->groups == 1 && p->out[0] * p->out[1] * p->out[2] > FLAT_COLUMNS && flat_conv_takes(p);
 }
 
-bool conv_takes_channels_last(const Exec *exec, const ConvParams *p) {
-  return flat_side_last_pays(p, flat_kernels()) || conv_patches_takes(exec, p);
+bool conv_takes_channels_last(const Work *work, const ConvParams *p) {
+  return flat_side_last_pays(p, flat_kernels()) || conv_patches_takes(work, p);
 }
 
-Status conv_forward_channels_last(Exec *exec, const ConvParams *p, const Tensor *input, const Tensor *weight,
+Status conv_forward_channels_last(const Work *work, const ConvParams *p, const Tensor *input, const Tensor *weight,
                                   const float *bias, Tensor *out) {
-  if (conv_patches_takes(exec, p)) return conv_patches(exec, p, tensor_data(input), weight, bias, tensor_data(out));
+  if (conv_patches_takes(work, p)) return conv_patches(work, p, tensor_data(input), weight, bias, tensor_data(out));
   ConvEpilogue bias_only = {.shift = bias};
-  return flat_side_last(flat_kernels(), exec, p, tensor_data(input), tensor_data(weight), &bias_only, tensor_data(out));
+  return flat_side_last(flat_kernels(), work, p, tensor_data(input), tensor_data(weight), &bias_only, tensor_data(out));
 }
 
 bool conv_takes_expansion(const Expansion *both) {
   return flat_expand_takes(flat_kernels(), both);
 }
 
-Status conv_forward_expansion(Exec *exec, const Expansion *both, const Tensor *input, const Tensor *expand_weight,
+Status conv_forward_expansion(const Work *work, const Expansion *both, const Tensor *input, const Tensor *expand_weight,
                               const Tensor *depthwise_weight, Tensor *out) {
   WeightLayout layout;
   flat_conv_layout(both->expand, &layout);
-  PackedWeight *packed = packed_weight_take(exec, expand_weight, &layout);
+  PackedWeight *packed = packed_weight_take(work, expand_weight, &layout);
   if (!packed) return status_out_of_memory();
-  Status status = flat_expand(flat_kernels(), exec, both, tensor_data(input), packed_weight_data(packed),
+  Status status = flat_expand(flat_kernels(), work, both, tensor_data(input), packed_weight_data(packed),
                               tensor_data(depthwise_weight), tensor_data(out));
   packed_weight_give_back(packed);
   return status;
 }
 
-Status conv_forward(Exec *exec, const ConvParams *p, const Tensor *input, const Tensor *weight,
+Status conv_forward(const Work *work, const ConvParams *p, const Tensor *input, const Tensor *weight,
                     const ConvEpilogue *epilogue, Tensor *out) {
   assert(!epilogue->gate || conv_takes_gate(p));
   if (conv_is_depthwise(p) && flat_conv_takes(p))
-    return conv_depthwise(exec, p, tensor_data(input), tensor_data(weight), epilogue, tensor_data(out));
+    return conv_depthwise(work, p, tensor_data(input), tensor_data(weight), epilogue, tensor_data(out));
   int side = flat_winograd_side(p, flat_kernels());
   if (side) {
     bool done = false;
-    TRY(run_winograd(exec, p, side, input, weight, epilogue, out, &done));
+    TRY(run_winograd(work, p, side, input, weight, epilogue, out, &done));
     if (done) return OK;
   }
   if (flat_conv_takes(p))
-    return (flat_product_pays(p, flat_kernels()) ? run_product : run_flat)(exec, p, input, weight, epilogue, out);
+    return (flat_product_pays(p, flat_kernels()) ? run_product : run_flat)(work, p, input, weight, epilogue, out);
   if (p->transposed && conv_spread_takes(p)) {
-    TRY(conv_spread_by_kept(exec, p, input, weight, out));
+    TRY(conv_spread_by_kept(work, p, input, weight, out));
     finish_planes(p, epilogue, tensor_data(out));
     return OK;
   }
-  TRY(conv_forward_portable(exec, p, DTYPE_FLOAT32, tensor_data(input), tensor_data(weight), NULL, tensor_data(out)));
+  TRY(conv_forward_portable(work, p, DTYPE_FLOAT32, tensor_data(input), tensor_data(weight), NULL, tensor_data(out)));
   finish_planes(p, epilogue, tensor_data(out));
   return OK;
 }

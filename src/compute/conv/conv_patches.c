@@ -14,14 +14,14 @@ typedef struct Patches {
   float *rows;
 } Patches;
 
-bool conv_patches_takes(const Exec *exec, const ConvParams *p) {
+bool conv_patches_takes(const Work *work, const ConvParams *p) {
   for (int d = 1; d < CONV_SPATIAL; d++)
     if (p->stride[d] != p->kernel[d] || p->padding[d] || p->padding_after[d] ||
         (p->kernel[d] > 1 && p->dilation[d] != 1))
       return false;
   return p->spatial == 2 && !p->transposed && p->groups == 1 && p->in_channels > 0 && p->kernel[1] > 0 &&
          p->kernel[2] > 0 && p->out_channels > 4 && p->out[1] * p->out[2] > 4 &&
-         !gemm_is_to_be_attended(exec, DTYPE_FLOAT32, p->batch * p->out[1] * p->out[2], p->out_channels,
+         !gemm_is_to_be_attended(work, DTYPE_FLOAT32, p->batch * p->out[1] * p->out[2], p->out_channels,
                                  p->kernel[1] * p->kernel[2] * p->in_channels);
 }
 
@@ -53,21 +53,21 @@ static void panels_layout(const ConvParams *p, WeightLayout *out) {
   out->strides[2] = p->in_channels * out->strides[1];
 }
 
-Status conv_patches(Exec *exec, const ConvParams *p, const float *input, const Tensor *weight, const float *bias,
+Status conv_patches(const Work *work, const ConvParams *p, const float *input, const Tensor *weight, const float *bias,
                     float *out) {
-  assert(conv_patches_takes(exec, p));
+  assert(conv_patches_takes(work, p));
   enum { ONE_THREAD_FLOATS = 1 << 15 };
   int64_t depth = p->kernel[1] * p->kernel[2] * p->in_channels, lines = p->batch * p->out[1], each = p->out[2] * depth;
   size_t bytes = 0;
   if (!is_matrix(p) && !size_mul((size_t)(lines * each), sizeof(float), &bytes)) return status_out_of_memory();
   WeightLayout layout;
   panels_layout(p, &layout);
-  PackedWeight *packed = packed_weight_take(exec, weight, &layout);
+  PackedWeight *packed = packed_weight_take(work, weight, &layout);
   Patches patches = {p, input, bytes ? cache_alloc(bytes) : NULL};
   Status status = packed && (patches.rows || !bytes) ? OK : status_out_of_memory();
-  if (!status && bytes) parallel_for(exec->threads, lines, 1 + ONE_THREAD_FLOATS / each, put_rows, &patches);
+  if (!status && bytes) parallel_for(work->threads, lines, 1 + ONE_THREAD_FLOATS / each, put_rows, &patches);
   if (!status)
-    status = gemm_panels(exec, &(GemmPanels){.m = lines * p->out[2],
+    status = gemm_panels(work, &(GemmPanels){.m = lines * p->out[2],
                                              .n = p->out_channels,
                                              .k = depth,
                                              .a = bytes ? patches.rows : input,

@@ -5,7 +5,7 @@
 #include "compute/conv/conv.h"
 
 /* false also for so much work that a deadline has to be looked at in between. */
-bool conv_patches_takes(const Exec *exec, const ConvParams *p);
+bool conv_patches_takes(const Work *work, const ConvParams *p);
 /* float32; input and out channels-last, weight dense and row-major, bias of out_channels or NULL. */
-Status conv_patches(Exec *exec, const ConvParams *p, const float *input, const Tensor *weight, const float *bias,
+Status conv_patches(const Work *work, const ConvParams *p, const float *input, const Tensor *weight, const float *bias,
                     float *out) MUST_CHECK;

@@ -95,7 +95,7 @@ bool conv_is_product(const ConvParams *p) {
 }
 
 /* narrow = weight * unfold(wide), for every sample and group; narrow holds what to add to. */
-static Status narrow_from_wide(Exec *exec, const Unfold *u, DType dtype, const char *wide, const char *weight,
+static Status narrow_from_wide(const Work *work, const Unfold *u, DType dtype, const char *wide, const char *weight,
                                char *narrow) {
   const ConvParams *p = u->p;
   int64_t item = (int64_t)dtype_size(dtype);
@@ -108,17 +108,17 @@ static Status narrow_from_wide(Exec *exec, const Unfold *u, DType dtype, const c
     const char *from = wide + i * u->wide_channels * u->wide_numel * item;
     if (!direct) CALL_FOR(dtype, unfold, u, (const void *)from, columns);
     const char *w = weight + i % p->groups * u->narrow_channels * u->rows * item;
-    status = gemm(exec, dtype, u->narrow_channels, u->narrow_numel, u->rows, 1, (GemmMatrix){w, u->rows, 1},
+    status = gemm(work, dtype, u->narrow_channels, u->narrow_numel, u->rows, 1, (GemmMatrix){w, u->rows, 1},
                   (GemmMatrix){direct ? from : columns, u->narrow_numel, 1},
                   narrow + i * u->narrow_channels * u->narrow_numel * item, u->narrow_numel, true);
-    if (status == OK) status = exec_poll(exec);
+    if (status == OK) status = work_poll(work);
   }
   if (columns) cache_free(columns, bytes);
   return status;
 }
 
 /* wide += fold(weight^T * narrow) */
-static Status wide_from_narrow(Exec *exec, const Unfold *u, DType dtype, const char *narrow, const char *weight,
+static Status wide_from_narrow(const Work *work, const Unfold *u, DType dtype, const char *narrow, const char *weight,
                                char *wide) {
   const ConvParams *p = u->p;
   int64_t item = (int64_t)dtype_size(dtype);
@@ -128,19 +128,19 @@ static Status wide_from_narrow(Exec *exec, const Unfold *u, DType dtype, const c
   Status status = OK;
   for (int64_t i = 0; i < p->batch * p->groups && status == OK; i++) {
     const char *w = weight + i % p->groups * u->narrow_channels * u->rows * item;
-    status = gemm(exec, dtype, u->rows, u->narrow_numel, u->narrow_channels, 1, (GemmMatrix){w, 1, u->rows},
+    status = gemm(work, dtype, u->rows, u->narrow_numel, u->narrow_channels, 1, (GemmMatrix){w, 1, u->rows},
                   (GemmMatrix){narrow + i * u->narrow_channels * u->narrow_numel * item, u->narrow_numel, 1}, columns,
                   u->narrow_numel, false);
     void *to = wide + i * u->wide_channels * u->wide_numel * item;
     if (status == OK) CALL_FOR(dtype, fold, u, columns, to);
-    if (status == OK) status = exec_poll(exec);
+    if (status == OK) status = work_poll(work);
   }
   cache_free(columns, bytes);
   return status;
 }
 
 /* grad_weight += narrow * unfold(wide)^T */
-static Status weight_gradient(Exec *exec, const Unfold *u, DType dtype, const char *narrow, const char *wide,
+static Status weight_gradient(const Work *work, const Unfold *u, DType dtype, const char *narrow, const char *wide,
                               char *grad_weight) {
   const ConvParams *p = u->p;
   int64_t item = (int64_t)dtype_size(dtype);
@@ -152,7 +152,7 @@ static Status weight_gradient(Exec *exec, const Unfold *u, DType dtype, const ch
   for (int64_t i = 0; i < p->batch * p->groups && status == OK; i++) {
     const void *from = wide + i * u->wide_channels * u->wide_numel * item;
     if (!direct) CALL_FOR(dtype, unfold, u, from, columns);
-    status = gemm(exec, dtype, u->narrow_channels, u->rows, u->narrow_numel, 1,
+    status = gemm(work, dtype, u->narrow_channels, u->rows, u->narrow_numel, 1,
                   (GemmMatrix){narrow + i * u->narrow_channels * u->narrow_numel * item, u->narrow_numel, 1},
                   (GemmMatrix){direct ? from : columns, 1, u->narrow_numel},
                   grad_weight + i % p->groups * u->narrow_channels * u->rows * item, u->rows, true);
@@ -161,7 +161,7 @@ static Status weight_gradient(Exec *exec, const Unfold *u, DType dtype, const ch
   return status;
 }
 
-Status conv_forward_portable(Exec *exec, const ConvParams *p, DType dtype, const void *input, const void *weight,
+Status conv_forward_portable(const Work *work, const ConvParams *p, DType dtype, const void *input, const void *weight,
                              const void *bias, void *out) {
   Unfold u = unfold_of(p);
   int64_t numel = p->out[0] * p->out[1] * p->out[2];
@@ -169,24 +169,24 @@ Status conv_forward_portable(Exec *exec, const ConvParams *p, DType dtype, const
     void *sample = (char *)out + n * p->out_channels * numel * (int64_t)dtype_size(dtype);
     CALL_FOR(dtype, add_bias, p->out_channels, numel, bias, sample);
   }
-  return p->transposed ? wide_from_narrow(exec, &u, dtype, input, weight, out)
-                       : narrow_from_wide(exec, &u, dtype, input, weight, out);
+  return p->transposed ? wide_from_narrow(work, &u, dtype, input, weight, out)
+                       : narrow_from_wide(work, &u, dtype, input, weight, out);
 }
 
-Status conv_backward_portable(Exec *exec, const ConvParams *p, DType dtype, const void *grad, const void *input,
+Status conv_backward_portable(const Work *work, const ConvParams *p, DType dtype, const void *grad, const void *input,
                               const void *weight, void *grad_input, void *grad_weight, void *grad_bias) {
   Unfold u = unfold_of(p);
   size_t item = dtype_size(dtype);
   int64_t in = p->in[0] * p->in[1] * p->in[2], out = p->out[0] * p->out[1] * p->out[2];
   if (grad_input) {
     memset(grad_input, 0, (size_t)(p->batch * p->in_channels * in) * item);
-    TRY(p->transposed ? narrow_from_wide(exec, &u, dtype, grad, weight, grad_input)
-                      : wide_from_narrow(exec, &u, dtype, grad, weight, grad_input));
+    TRY(p->transposed ? narrow_from_wide(work, &u, dtype, grad, weight, grad_input)
+                      : wide_from_narrow(work, &u, dtype, grad, weight, grad_input));
   }
   if (grad_weight) {
     memset(grad_weight, 0, (size_t)(p->groups * u.narrow_channels * u.rows) * item);
-    TRY(p->transposed ? weight_gradient(exec, &u, dtype, input, grad, grad_weight)
-                      : weight_gradient(exec, &u, dtype, grad, input, grad_weight));
+    TRY(p->transposed ? weight_gradient(work, &u, dtype, input, grad, grad_weight)
+                      : weight_gradient(work, &u, dtype, grad, input, grad_weight));
   }
   if (grad_bias) {
     memset(grad_bias, 0, (size_t)p->out_channels * item);

@@ -130,7 +130,7 @@ static void put_weights(const Part *part, const int64_t *kernel, Strides strides
 static const ConvEpilogue nothing = {.activation = CONV_NONE};
 
 /* *done false: some result is not finite. */
-static Status run_winograd(Exec *exec, const Part *part, int side, const int64_t *kernel, Strides strides,
+static Status run_winograd(const Work *work, const Part *part, int side, const int64_t *kernel, Strides strides,
                            const float *from, const float *weight, float *out, bool *done) {
   const ConvParams *q = &part->p;
   WeightLayout layout;
@@ -141,8 +141,8 @@ static Status run_winograd(Exec *exec, const Part *part, int side, const int64_t
   Status status = packed ? OK : status_out_of_memory();
   if (!status) {
     put_weights(part, kernel, strides, 1, weight, tensor_data(plain));
-    flat_winograd_pack(exec->threads, &layout, plain, packed);
-    status = flat_winograd(flat_kernels(), exec, q, side, true, from, packed, &nothing, out, done);
+    flat_winograd_pack(work->threads, &layout, plain, packed);
+    status = flat_winograd(flat_kernels(), work, q, side, true, from, packed, &nothing, out, done);
     cache_free(packed, layout.bytes);
   }
   tensor_release(plain);
@@ -154,26 +154,26 @@ static int64_t panel_rows(const ConvParams *q) {
   return conv_is_depthwise(q) ? 1 : flat_product_pays(q, flat_kernels()) ? 2 * flat_kernels()->vector : FLAT_ROWS;
 }
 
-static Status run_packed(Exec *exec, const ConvParams *q, const float *from, const float *packed, float *out) {
-  if (conv_is_depthwise(q)) return conv_depthwise(exec, q, from, packed, &nothing, out);
-  if (flat_product_pays(q, flat_kernels())) return flat_product(flat_kernels(), exec, q, from, packed, &nothing, out);
-  return flat_conv(exec, q, from, packed, &nothing, out);
+static Status run_packed(const Work *work, const ConvParams *q, const float *from, const float *packed, float *out) {
+  if (conv_is_depthwise(q)) return conv_depthwise(work, q, from, packed, &nothing, out);
+  if (flat_product_pays(q, flat_kernels())) return flat_product(flat_kernels(), work, q, from, packed, &nothing, out);
+  return flat_conv(work, q, from, packed, &nothing, out);
 }
 
-static Status run_part(Exec *exec, const Part *part, const int64_t *kernel, Strides strides, const float *from,
+static Status run_part(const Work *work, const Part *part, const int64_t *kernel, Strides strides, const float *from,
                        const float *weight, float *out) {
   const ConvParams *q = &part->p;
   int side = flat_winograd_side(q, flat_kernels());
   if (side) {
     bool done = false;
-    TRY(run_winograd(exec, part, side, kernel, strides, from, weight, out, &done));
+    TRY(run_winograd(work, part, side, kernel, strides, from, weight, out, &done));
     if (done) return OK;
   }
   size_t bytes = weight_bytes(q, panel_rows(q));
   float *packed = cache_alloc(bytes);
   if (!packed) return status_out_of_memory();
   put_weights(part, kernel, strides, panel_rows(q), weight, packed);
-  Status status = run_packed(exec, q, from, packed, out);
+  Status status = run_packed(work, q, from, packed, out);
   cache_free(packed, bytes);
   return status;
 }
@@ -189,10 +189,10 @@ typedef struct PartWeight {
   const float *plain, *packed;
 } PartWeight;
 
-static Status run_spread(Exec *exec, const ConvParams *p, const Part *part, const float *narrow, PartWeight weight,
-                         float *out) {
-  if (weight.packed) return run_packed(exec, &part->p, narrow, weight.packed, out);
-  return run_part(exec, part, p->kernel, spread_strides(p, part), narrow, weight.plain, out);
+static Status run_spread(const Work *work, const ConvParams *p, const Part *part, const float *narrow,
+                         PartWeight weight, float *out) {
+  if (weight.packed) return run_packed(work, &part->p, narrow, weight.packed, out);
+  return run_part(work, part, p->kernel, spread_strides(p, part), narrow, weight.plain, out);
 }
 
 bool conv_gather_takes(const ConvParams *p) {
@@ -200,12 +200,12 @@ bool conv_gather_takes(const ConvParams *p) {
   return flat_conv_takes(&plain) && plain.out_channels > 0;
 }
 
-Status conv_gather(Exec *exec, const ConvParams *p, const float *wide, const float *weight, float *narrow) {
+Status conv_gather(const Work *work, const ConvParams *p, const float *wide, const float *weight, float *narrow) {
   Part part = {.p = conv_plain_of(p)};
   for (int d = 0; d < CONV_SPATIAL; d++) part.taps[d] = (Taps){.last = 0, .step = -1, .count = p->kernel[d]};
   int64_t taps = p->kernel[0] * p->kernel[1] * p->kernel[2], inputs = part.p.in_channels / p->groups;
   Strides strides = {part.p.out_channels / p->groups * inputs * taps, taps, inputs * taps};
-  return run_part(exec, &part, p->kernel, strides, wide, weight, narrow);
+  return run_part(work, &part, p->kernel, strides, wide, weight, narrow);
 }
 
 /* ---- results that are a stride apart ---- */
@@ -234,17 +234,17 @@ static void deal_planes(void *argument, int64_t begin, int64_t end) {
   }
 }
 
-static Status run_strided(Exec *exec, const ConvParams *p, const Part *part, const float *narrow, PartWeight weight,
-                          float *wide) {
+static Status run_strided(const Work *work, const ConvParams *p, const Part *part, const float *narrow,
+                          PartWeight weight, float *wide) {
   enum { ONE_THREAD_FLOATS = 32768 };
   const ConvParams *q = &part->p;
   int64_t size = q->out[0] * q->out[1] * q->out[2], planes = q->batch * q->out_channels;
   size_t bytes = part->is_zero ? 0 : (size_t)(planes * size) * sizeof(float);
   float *results = bytes ? cache_alloc(bytes) : NULL;
   if (bytes && !results) return status_out_of_memory();
-  Status status = bytes ? run_spread(exec, p, part, narrow, weight, results) : OK;
+  Status status = bytes ? run_spread(work, p, part, narrow, weight, results) : OK;
   Deal deal = {p, part, results, wide};
-  if (!status) parallel_for(exec->threads, planes, 1 + ONE_THREAD_FLOATS / size, deal_planes, &deal);
+  if (!status) parallel_for(work->threads, planes, 1 + ONE_THREAD_FLOATS / size, deal_planes, &deal);
   if (bytes) cache_free(results, bytes);
   return status;
 }
@@ -254,22 +254,22 @@ static int64_t part_count(const ConvParams *p) {
 }
 
 /* packed: of all parts with panels of so many rows; or NULL. */
-static Status run_parts(Exec *exec, const ConvParams *p, const float *narrow, const float *weight, const float *packed,
-                        int64_t rows, float *wide) {
+static Status run_parts(const Work *work, const ConvParams *p, const float *narrow, const float *weight,
+                        const float *packed, int64_t rows, float *wide) {
   for (int64_t i = 0; i < part_count(p) && p->batch; i++) {
     Part part = part_of(p, i);
     PartWeight of_part = {weight, packed};
     if (packed && !part.is_zero) packed += weight_bytes(&part.p, rows) / sizeof(float);
     if (part.is_empty) continue;
-    if (part_count(p) == 1 && !part.is_zero) return run_spread(exec, p, &part, narrow, of_part, wide);
-    TRY(run_strided(exec, p, &part, narrow, of_part, wide));
+    if (part_count(p) == 1 && !part.is_zero) return run_spread(work, p, &part, narrow, of_part, wide);
+    TRY(run_strided(work, p, &part, narrow, of_part, wide));
   }
   return OK;
 }
 
-Status conv_spread(Exec *exec, const ConvParams *p, const float *narrow, const float *weight, float *wide) {
+Status conv_spread(const Work *work, const ConvParams *p, const float *narrow, const float *weight, float *wide) {
   assert(conv_spread_takes(p));
-  return run_parts(exec, p, narrow, weight, NULL, 0, wide);
+  return run_parts(work, p, narrow, weight, NULL, 0, wide);
 }
 
 /* ---- kept weights ---- */
@@ -334,22 +334,23 @@ static bool is_one_product(const ConvParams *p) {
   return is_one;
 }
 
-Status conv_spread_by_kept(Exec *exec, const ConvParams *p, const Tensor *narrow, const Tensor *weight, Tensor *wide) {
+Status conv_spread_by_kept(const Work *work, const ConvParams *p, const Tensor *narrow, const Tensor *weight,
+                           Tensor *wide) {
   assert(conv_spread_takes(p) && p->transposed);
   if (is_one_product(p)) {
     int64_t results = p->out_channels * p->kernel[0] * p->kernel[1] * p->kernel[2];
-    return gemm(exec, DTYPE_FLOAT32, p->batch, results, p->in_channels, 1,
+    return gemm(work, DTYPE_FLOAT32, p->batch, results, p->in_channels, 1,
                 (GemmMatrix){tensor_data(narrow), p->in_channels, 1}, (GemmMatrix){tensor_data(weight), results, 1},
                 tensor_data(wide), results, false);
   }
   int64_t rows = common_rows(p);
-  if (!rows) return run_parts(exec, p, tensor_data(narrow), tensor_data(weight), NULL, 0, tensor_data(wide));
+  if (!rows) return run_parts(work, p, tensor_data(narrow), tensor_data(weight), NULL, 0, tensor_data(wide));
   WeightLayout layout;
   spread_layout(p, rows, &layout);
-  PackedWeight *packed = packed_weight_take(exec, weight, &layout);
+  PackedWeight *packed = packed_weight_take(work, weight, &layout);
   if (!packed) return status_out_of_memory();
   Status status =
-      run_parts(exec, p, tensor_data(narrow), tensor_data(weight), packed_weight_data(packed), rows, tensor_data(wide));
+      run_parts(work, p, tensor_data(narrow), tensor_data(weight), packed_weight_data(packed), rows, tensor_data(wide));
   packed_weight_give_back(packed);
   return status;
 }

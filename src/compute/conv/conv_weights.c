@@ -388,24 +388,23 @@ static PackedWeight *take(PackedWeights *store, int threads, const Tensor *weigh
   return p;
 }
 
-static PackedWeights *store_of(const Exec *exec) {
-  PackedWeights *own = exec->runtime->packed_weights;
-  return own ? own : &of_process;
+static PackedWeights *store_of(const Work *work) {
+  return work->packed_weights ? work->packed_weights : &of_process;
 }
 
-PackedWeight *packed_weight_take(const Exec *exec, const Tensor *weight, const WeightLayout *layout) {
-  return take(store_of(exec), exec->threads, weight, layout, PACKS_ALWAYS);
+PackedWeight *packed_weight_take(const Work *work, const Tensor *weight, const WeightLayout *layout) {
+  return take(store_of(work), work->threads, weight, layout, PACKS_ALWAYS);
 }
 
 /* A function's first call packs what was there before it: state and arguments come again, and the calls after it are
  * to cost no more than all others. */
-static bool will_come_again(const Exec *exec, const Tensor *weight) {
-  return exec->first_epoch && (int32_t)(weight->storage->born - exec->first_epoch) < 0;
+static bool will_come_again(const Work *work, const Tensor *weight) {
+  return work->first_epoch && (int32_t)(weight->storage->born - work->first_epoch) < 0;
 }
 
-PackedWeight *packed_weight_take_settled(const Exec *exec, const Tensor *weight, const WeightLayout *layout) {
-  Packs packs = will_come_again(exec, weight) ? PACKS_IF_THERE_IS_ROOM : PACKS_SEEN_AGAIN;
-  return take(store_of(exec), exec->threads, weight, layout, packs);
+PackedWeight *packed_weight_take_settled(const Work *work, const Tensor *weight, const WeightLayout *layout) {
+  Packs packs = will_come_again(work, weight) ? PACKS_IF_THERE_IS_ROOM : PACKS_SEEN_AGAIN;
+  return take(store_of(work), work->threads, weight, layout, packs);
 }
 
 const float *packed_weight_data(const PackedWeight *packed) {

@@ -8,7 +8,8 @@
  * follows, so that all convolutions by one weight share it, as far as they are done in the same way. */
 #pragma once
 
-#include "call/exec.h"
+#include "base/work.h"
+#include "tensor/tensor.h"
 
 enum { WEIGHT_DIMS = 6, WEIGHT_BLOCKS = 8 };
 
@@ -33,10 +34,10 @@ typedef struct WeightLayout {
 typedef struct PackedWeight PackedWeight;
 /* The packed weight, in use by the caller; NULL: no memory. `weight` is contiguous, of float32 and as many elements as
  * the layout. */
-PackedWeight *packed_weight_take(const Exec *exec, const Tensor *weight, const WeightLayout *layout);
+PackedWeight *packed_weight_take(const Work *work, const Tensor *weight, const WeightLayout *layout);
 /* The same where it pays and costs others nothing: NULL at the first sight of a weight, for it may be a passing value,
  * unless a function's first call found it there; and where the store is full. */
-PackedWeight *packed_weight_take_settled(const Exec *exec, const Tensor *weight, const WeightLayout *layout);
+PackedWeight *packed_weight_take_settled(const Work *work, const Tensor *weight, const WeightLayout *layout);
 const float *packed_weight_data(const PackedWeight *packed);
 void packed_weight_give_back(PackedWeight *packed);
 /* Those of a runtime, in its heap. NULL: no memory. */

@@ -21,7 +21,7 @@ enum {
 };
 
 typedef struct FlatConv {
-  const Exec *exec;
+  const Work *work;
   const ConvParams *p;
   const FlatKernels *kernels;
   const ConvEpilogue *epilogue;
@@ -133,7 +133,7 @@ static void set_tiles(FlatConv *c) {
 
 /* Few tiles are shared out by output channels, so that no thread reads all weights. */
 static void set_chunks(FlatConv *c) {
-  int threads = c->exec->threads;
+  int threads = c->work->threads;
   c->chunks = c->tiles * c->p->groups >= 8 * threads ? 1 : threads;
   if (c->chunks > c->panels) c->chunks = c->panels;
   c->chunk = (c->panels + c->chunks - 1) / c->chunks;
@@ -209,7 +209,7 @@ static void run_tiles(const FlatConv *c, int64_t group, int64_t panel, int64_t p
       t.last = channel + channels == c->inputs;
       t.is_raw = c->is_gapped;
       t.out_stride = c->is_gapped ? c->width : size;
-      for (int64_t tile = first; tile < end && !exec_is_over(c->exec); tile++) {
+      for (int64_t tile = first; tile < end && !work_has_to_end(c->work); tile++) {
         Place place = place_of(c, tile);
         int64_t waiting = channels == c->inputs ? 0 : (tile - first) * c->beside + k - panel;
         t.input = source.input + channel * source.channel_stride + place.input - source.first;
@@ -241,7 +241,7 @@ static void run_units(void *argument, int64_t begin, int64_t end) {
     atomic_store(&c->failed, true);
     return;
   }
-  while (begin < end && !exec_is_over(c->exec)) {
+  while (begin < end && !work_has_to_end(c->work)) {
     int64_t tile = begin % c->tiles, chunk = begin / c->tiles % c->chunks, group = begin / c->tiles / c->chunks;
     int64_t n = c->tiles - tile < end - begin ? c->tiles - tile : end - begin;
     if (n > together) n = together;
@@ -261,7 +261,7 @@ static void run_few(void *argument, int64_t begin, int64_t end) {
   FlatConv *c = argument;
   const ConvEpilogue *e = c->epilogue;
   int64_t size = c->patches.count;
-  while (begin < end && !exec_is_over(c->exec)) {
+  while (begin < end && !work_has_to_end(c->work)) {
     int64_t group = begin / c->panels, panel = begin % c->panels, first = panel * FLAT_ROWS,
             n = c->panels - panel < end - begin ? c->panels - panel : end - begin,
             rows = c->outputs - first < n * FLAT_ROWS ? c->outputs - first : n * FLAT_ROWS,
@@ -288,8 +288,8 @@ static void run_few(void *argument, int64_t begin, int64_t end) {
 static void run_image(FlatConv *c, int threads) {
   const ConvParams *p = c->p;
   if (c->patches.count) {
-    int64_t work = c->patches.depth * FLAT_ROWS * c->patches.count;
-    parallel_for(threads, p->groups * c->panels, ONE_THREAD_COLUMNS / work + 1, run_few, c);
+    int64_t cost = c->patches.depth * FLAT_ROWS * c->patches.count;
+    parallel_for(threads, p->groups * c->panels, ONE_THREAD_COLUMNS / cost + 1, run_few, c);
     return;
   }
   int64_t each = c->inputs * c->planes.tap_count * FLAT_ROWS;
@@ -320,7 +320,7 @@ static void run_range(FlatConv *c, const Images *images, int threads, int64_t be
   size_t bytes = c->patches.count ? c->patches.bytes : c->planes.bytes;
   float *laid = bytes ? cache_alloc(bytes) : NULL;
   if (bytes && !laid) atomic_store(&c->failed, true);
-  for (int64_t n = begin; n < end && !atomic_load(&c->failed) && !exec_is_over(c->exec); n++) {
+  for (int64_t n = begin; n < end && !atomic_load(&c->failed) && !work_has_to_end(c->work); n++) {
     c->input = laid_image(c, threads, images->input + n * images->in, laid);
     c->out = images->out + n * images->results;
     c->gate = c->epilogue->gate ? c->epilogue->gate + n * c->p->in_channels : NULL;
@@ -343,19 +343,19 @@ static Status run_images(FlatConv *c, const float *input, float *out) {
                    .out = out,
                    .in = p->in_channels * p->in[0] * p->in[1] * p->in[2],
                    .results = p->out_channels * p->out[0] * p->out[1] * p->out[2]};
-  double work = (double)images.results * (double)c->panel_floats / FLAT_ROWS;
-  int threads = c->exec->threads;
-  if (flat_images_are_dealt(threads, p->batch, work))
-    parallel_for(threads, p->batch, 1 + (int64_t)(ONE_THREAD_WORK / (work + 1)), run_dealt, &images);
+  double cost = (double)images.results * (double)c->panel_floats / FLAT_ROWS;
+  int threads = c->work->threads;
+  if (flat_images_are_dealt(threads, p->batch, cost))
+    parallel_for(threads, p->batch, 1 + (int64_t)(ONE_THREAD_WORK / (cost + 1)), run_dealt, &images);
   else
-    run_range(c, &images, work < ONE_THREAD_COLUMNS ? 1 : threads, 0, p->batch);
-  return atomic_load(&c->failed) || atomic_load(&images.failed) ? status_out_of_memory() : exec_attend(c->exec);
+    run_range(c, &images, cost < ONE_THREAD_COLUMNS ? 1 : threads, 0, p->batch);
+  return atomic_load(&c->failed) || atomic_load(&images.failed) ? status_out_of_memory() : work_check(c->work);
 }
 
-Status flat_conv_by(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *input,
+Status flat_conv_by(const FlatKernels *kernels, const Work *work, const ConvParams *p, const float *input,
                     const float *weight, const ConvEpilogue *epilogue, float *out) {
   ConvParams simple = flat_simplify(p);
-  FlatConv c = {.exec = exec, .p = &simple, .kernels = kernels, .epilogue = epilogue, .weight = weight};
+  FlatConv c = {.work = work, .p = &simple, .kernels = kernels, .epilogue = epilogue, .weight = weight};
   c.inputs = p->in_channels / p->groups;
   c.outputs = p->out_channels / p->groups;
   c.panels = (c.outputs + FLAT_ROWS - 1) / FLAT_ROWS;
@@ -376,7 +376,7 @@ Status flat_conv_by(const FlatKernels *kernels, Exec *exec, const ConvParams *p,
   return status;
 }
 
-Status flat_conv(Exec *exec, const ConvParams *p, const float *input, const float *weight, const ConvEpilogue *epilogue,
-                 float *out) {
-  return flat_conv_by(flat_kernels(), exec, p, input, weight, epilogue, out);
+Status flat_conv(const Work *work, const ConvParams *p, const float *input, const float *weight,
+                 const ConvEpilogue *epilogue, float *out) {
+  return flat_conv_by(flat_kernels(), work, p, input, weight, epilogue, out);
 }

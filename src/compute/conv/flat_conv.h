@@ -19,8 +19,8 @@ void flat_weight_layout(const ConvParams *p, int64_t rows, WeightLayout *out);
 /* How it wants the weight: [group][channel / 8][input channel][tap][8]. */
 void flat_conv_layout(const ConvParams *p, WeightLayout *out);
 /* All of batch, channels and groups; input and out row-major and dense, weight in the layout above. */
-Status flat_conv(Exec *exec, const ConvParams *p, const float *input, const float *weight, const ConvEpilogue *epilogue,
-                 float *out) MUST_CHECK;
+Status flat_conv(const Work *work, const ConvParams *p, const float *input, const float *weight,
+                 const ConvEpilogue *epilogue, float *out) MUST_CHECK;
 /* The same in given loops. */
-Status flat_conv_by(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *input,
+Status flat_conv_by(const FlatKernels *kernels, const Work *work, const ConvParams *p, const float *input,
                     const float *weight, const ConvEpilogue *epilogue, float *out) MUST_CHECK;

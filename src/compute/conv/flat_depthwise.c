@@ -12,7 +12,7 @@ bool conv_is_depthwise(const ConvParams *p) {
 }
 
 typedef struct Depthwise {
-  const Exec *exec;
+  const Work *work;
   const ConvParams *p;
   const FlatKernels *kernels;
   const ConvEpilogue *epilogue;
@@ -36,7 +36,7 @@ static void run_slice(const Depthwise *d, const FlatPlane *slice) {
   if (rows < 1) rows = 1;
   if (rows == 1) part = most / slice->tap_count < LEAST ? LEAST : most / slice->tap_count;
   for (int64_t row = 0; row < slice->rows; row += rows)
-    for (int64_t at = 0; at < length && !exec_is_over(d->exec); at += part) {
+    for (int64_t at = 0; at < length && !work_has_to_end(d->work); at += part) {
       FlatPlane f = *slice;
       f.rows = slice->rows - row < rows ? slice->rows - row : rows;
       f.length = length - at < part ? length - at : part;
@@ -82,7 +82,7 @@ static void run_planes(void *argument, int64_t begin, int64_t end) {
     atomic_store(&d->failed, true);
     return;
   }
-  for (int64_t plane = begin; plane < end && !exec_is_over(d->exec); plane++) run_plane(d, plane, laid);
+  for (int64_t plane = begin; plane < end && !work_has_to_end(d->work); plane++) run_plane(d, plane, laid);
   if (laid) cache_free(laid, bytes);
 }
 
@@ -92,14 +92,14 @@ static bool steps_by_two(const ConvParams *p) {
          p->dilation[2] == 1 && p->kernel[1] == p->kernel[2] && (p->kernel[1] == 3 || p->kernel[1] == 5);
 }
 
-Status conv_depthwise_by(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *input,
+Status conv_depthwise_by(const FlatKernels *kernels, const Work *work, const ConvParams *p, const float *input,
                          const float *weight, const ConvEpilogue *epilogue, float *out) {
   assert(conv_is_depthwise(p));
   enum { ONE_THREAD_WORK = 1 << 17 };
-  if (flat_direct_pays(p, kernels)) return flat_direct(kernels, exec, p, input, weight, epilogue, out);
-  if (flat_side_pays(p, kernels)) return flat_side_by_side(kernels, exec, p, input, weight, epilogue, out);
+  if (flat_direct_pays(p, kernels)) return flat_direct(kernels, work, p, input, weight, epilogue, out);
+  if (flat_side_pays(p, kernels)) return flat_side_by_side(kernels, work, p, input, weight, epilogue, out);
   ConvParams simple = flat_simplify(p);
-  Depthwise d = {.exec = exec,
+  Depthwise d = {.work = work,
                  .p = &simple,
                  .kernels = kernels,
                  .epilogue = epilogue,
@@ -116,13 +116,13 @@ Status conv_depthwise_by(const FlatKernels *kernels, Exec *exec, const ConvParam
     }
   }
   TRY(flat_planes_init(&d.laying, &d.planes));
-  int64_t work = p->out[0] * p->out[1] * p->out[2] * d.planes.tap_count;
-  parallel_for(exec->threads, p->batch * p->groups, 1 + ONE_THREAD_WORK / (work + 1), run_planes, &d);
+  int64_t cost = p->out[0] * p->out[1] * p->out[2] * d.planes.tap_count;
+  parallel_for(work->threads, p->batch * p->groups, 1 + ONE_THREAD_WORK / (cost + 1), run_planes, &d);
   flat_planes_dispose(&d.planes);
-  return atomic_load(&d.failed) ? status_out_of_memory() : exec_attend(exec);
+  return atomic_load(&d.failed) ? status_out_of_memory() : work_check(work);
 }
 
-Status conv_depthwise(Exec *exec, const ConvParams *p, const float *input, const float *weight,
+Status conv_depthwise(const Work *work, const ConvParams *p, const float *input, const float *weight,
                       const ConvEpilogue *epilogue, float *out) {
-  return conv_depthwise_by(flat_kernels(), exec, p, input, weight, epilogue, out);
+  return conv_depthwise_by(flat_kernels(), work, p, input, weight, epilogue, out);
 }

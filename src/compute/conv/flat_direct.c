@@ -5,7 +5,7 @@
 #include "compute/conv/flat_planes.h"
 
 typedef struct Direct {
-  const Exec *exec;
+  const Work *work;
   const ConvParams *p;
   const FlatKernels *kernels;
   const ConvEpilogue *epilogue;
@@ -54,16 +54,16 @@ static void run_planes(void *argument, int64_t begin, int64_t end) {
   const Direct *d = argument;
   const ConvParams *p = d->p;
   int64_t size = p->in[1] * p->in[2];
-  for (int64_t plane = begin; plane < end && !exec_is_over(d->exec); plane++)
+  for (int64_t plane = begin; plane < end && !work_has_to_end(d->work); plane++)
     flat_direct_rows(d->kernels, p, d->weight, d->epilogue, plane, 0, p->out[1], d->input + plane * size, d->out);
 }
 
-Status flat_direct(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *input, const float *weight,
-                   const ConvEpilogue *epilogue, float *out) {
+Status flat_direct(const FlatKernels *kernels, const Work *work, const ConvParams *p, const float *input,
+                   const float *weight, const ConvEpilogue *epilogue, float *out) {
   enum { ONE_THREAD_WORK = 1 << 16 };
   assert(conv_is_depthwise(p) && flat_direct_pays(p, kernels));
-  Direct d = {exec, p, kernels, epilogue, input, weight, out};
-  int64_t work = p->out[1] * p->out[2] * p->kernel[1] * p->kernel[2];
-  parallel_for(exec->threads, p->batch * p->groups, 1 + ONE_THREAD_WORK / (work + 1), run_planes, &d);
-  return exec_attend(exec);
+  Direct d = {work, p, kernels, epilogue, input, weight, out};
+  int64_t cost = p->out[1] * p->out[2] * p->kernel[1] * p->kernel[2];
+  parallel_for(work->threads, p->batch * p->groups, 1 + ONE_THREAD_WORK / (cost + 1), run_planes, &d);
+  return work_check(work);
 }

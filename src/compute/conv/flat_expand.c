@@ -16,7 +16,7 @@ enum {
 };
 
 typedef struct Expand {
-  const Exec *exec;
+  const Work *work;
   const FlatKernels *kernels;
   const Expansion *both;
   const float *input, *expand_weight, *weight;
@@ -95,7 +95,7 @@ static void run_units(void *argument, int64_t begin, int64_t end) {
   size_t bytes = (size_t)(FLAT_ROWS * rows_before(q, x->rows) * q->in[2]) * sizeof(float);
   float *scratch = cache_alloc(bytes);
   if (!scratch) atomic_store(&x->failed, true);
-  for (int64_t unit = begin; scratch && unit < end && !exec_is_over(x->exec); unit++) run_unit(x, unit, scratch);
+  for (int64_t unit = begin; scratch && unit < end && !work_has_to_end(x->work); unit++) run_unit(x, unit, scratch);
   if (scratch) cache_free(scratch, bytes);
 }
 
@@ -103,24 +103,24 @@ static void run_units(void *argument, int64_t begin, int64_t end) {
  * strips need are expanded twice. */
 static void set_strips(Expand *x) {
   const ConvParams *q = x->both->depthwise;
-  int64_t threads = x->exec->threads > 1 ? x->exec->threads : 1, fitting = 1, least_work = INT64_MAX,
+  int64_t threads = x->work->threads > 1 ? x->work->threads : 1, fitting = 1, least_cost = INT64_MAX,
           row_bytes = (x->inputs + FLAT_ROWS) * q->in[2] * (int64_t)sizeof(float);
   while (fitting < q->out[1] && rows_before(q, rows_of(q, fitting)) * row_bytes > STRIP_BYTES) fitting++;
   for (int64_t strips = fitting; strips < fitting + threads && strips <= q->out[1]; strips++) {
     int64_t rows = rows_of(q, strips), units = q->batch * strips * x->panels,
-            work = (units + threads - 1) / threads * rows_before(q, rows);
-    if (work >= least_work) continue;
-    least_work = work;
+            cost = (units + threads - 1) / threads * rows_before(q, rows);
+    if (cost >= least_cost) continue;
+    least_cost = cost;
     x->strips = strips;
     x->rows = rows;
   }
 }
 
-Status flat_expand(const FlatKernels *kernels, Exec *exec, const Expansion *both, const float *input,
+Status flat_expand(const FlatKernels *kernels, const Work *work, const Expansion *both, const float *input,
                    const float *expand_weight, const float *weight, float *out) {
   assert(flat_expand_takes(kernels, both));
   const ConvParams *p = both->expand, *q = both->depthwise;
-  Expand x = {.exec = exec,
+  Expand x = {.work = work,
               .kernels = kernels,
               .both = both,
               .input = input,
@@ -132,7 +132,7 @@ Status flat_expand(const FlatKernels *kernels, Exec *exec, const Expansion *both
               .positions = p->out[1] * p->out[2],
               .panels = (p->out_channels + FLAT_ROWS - 1) / FLAT_ROWS};
   set_strips(&x);
-  int64_t work = x.positions / x.strips * FLAT_ROWS * (x.inputs + q->kernel[1] * q->kernel[2]);
-  parallel_for(exec->threads, q->batch * x.strips * x.panels, 1 + ONE_THREAD_WORK / (work + 1), run_units, &x);
-  return atomic_load(&x.failed) ? status_out_of_memory() : exec_attend(exec);
+  int64_t cost = x.positions / x.strips * FLAT_ROWS * (x.inputs + q->kernel[1] * q->kernel[2]);
+  parallel_for(work->threads, q->batch * x.strips * x.panels, 1 + ONE_THREAD_WORK / (cost + 1), run_units, &x);
+  return atomic_load(&x.failed) ? status_out_of_memory() : work_check(work);
 }

@@ -9,5 +9,5 @@
 /* The epilogue behind the expansion may have scale, shift and activation. */
 bool flat_expand_takes(const FlatKernels *kernels, const Expansion *both);
 /* All of the batch; input, weight and out row-major and dense, expand_weight as flat_conv_layout has it. */
-Status flat_expand(const FlatKernels *kernels, Exec *exec, const Expansion *both, const float *input,
+Status flat_expand(const FlatKernels *kernels, const Work *work, const Expansion *both, const float *input,
                    const float *expand_weight, const float *weight, float *out) MUST_CHECK;

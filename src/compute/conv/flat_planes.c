@@ -83,9 +83,9 @@ bool flat_planes_pay(const ConvParams *p) {
   return plane * phases <= LITTLE || plane * phases <= MUCH * (in + out);
 }
 
-bool flat_images_are_dealt(int threads, int64_t batch, double work) {
+bool flat_images_are_dealt(int threads, int64_t batch, double cost) {
   const double most = 1 << 22;
-  return threads > 1 && batch >= 4 * threads && work <= most;
+  return threads > 1 && batch >= 4 * threads && cost <= most;
 }
 
 Status flat_planes_init(const ConvParams *p, FlatPlanes *f) {

@@ -27,29 +27,29 @@ bool flat_planes_pay(const ConvParams *p);
 Status flat_planes_init(const ConvParams *p, FlatPlanes *out) MUST_CHECK;
 void flat_planes_dispose(FlatPlanes *planes);
 /* Whether threads take whole images of a batch, for there are many, and each is little work to share (in products). */
-bool flat_images_are_dealt(int threads, int64_t batch, double work);
+bool flat_images_are_dealt(int threads, int64_t batch, double cost);
 /* Depthwise convolution of planes side by side (flat_side.c), where there are enough of them. */
 bool flat_side_pays(const ConvParams *p, const FlatKernels *kernels);
-Status flat_side_by_side(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *input,
+Status flat_side_by_side(const FlatKernels *kernels, const Work *work, const ConvParams *p, const float *input,
                          const float *weight, const ConvEpilogue *epilogue, float *out) MUST_CHECK;
 /* The same of channels-last images; nothing but scale and shift follows. */
 bool flat_side_last_pays(const ConvParams *p, const FlatKernels *kernels);
-Status flat_side_last(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *input,
+Status flat_side_last(const FlatKernels *kernels, const Work *work, const ConvParams *p, const float *input,
                       const float *weight, const ConvEpilogue *epilogue, float *out) MUST_CHECK;
 /* The greatest of every window, where flat_side_pays: groups are planes. */
-Status flat_side_maximum(const FlatKernels *kernels, const Exec *exec, const ConvParams *p, const float *input,
+Status flat_side_maximum(const FlatKernels *kernels, const Work *work, const ConvParams *p, const float *input,
                          float *out) MUST_CHECK;
 /* Depthwise convolution of planes where they lie (flat_direct.c). */
 bool flat_direct_pays(const ConvParams *p, const FlatKernels *kernels);
-Status flat_direct(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *input, const float *weight,
-                   const ConvEpilogue *epilogue, float *out) MUST_CHECK;
+Status flat_direct(const FlatKernels *kernels, const Work *work, const ConvParams *p, const float *input,
+                   const float *weight, const ConvEpilogue *epilogue, float *out) MUST_CHECK;
 /* The input rows [begin, stop) that results' rows [first, end) of a plane need, and those results, where `input` has
  * these rows and no others; out and what is added are of all planes. */
 void flat_direct_inputs(const ConvParams *p, int64_t first, int64_t end, int64_t *begin, int64_t *stop);
 void flat_direct_rows(const FlatKernels *kernels, const ConvParams *p, const float *weight, const ConvEpilogue *e,
                       int64_t plane, int64_t first, int64_t end, const float *input, float *out);
 /* Depthwise convolution in given loops (conv_depthwise, flat_depthwise.c). */
-Status conv_depthwise_by(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *input,
+Status conv_depthwise_by(const FlatKernels *kernels, const Work *work, const ConvParams *p, const float *input,
                          const float *weight, const ConvEpilogue *epilogue, float *out) MUST_CHECK;
 /* Lays one phase of a channel out; `to` has f->plane floats. */
 void flat_planes_lay_phase(const FlatPlanes *planes, const FlatKernels *kernels, const ConvParams *p, int64_t phase,

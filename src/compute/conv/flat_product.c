@@ -17,7 +17,7 @@ enum {
 };
 
 typedef struct Product {
-  const Exec *exec;
+  const Work *work;
   const ConvParams *p;
   const FlatKernels *kernels;
   const ConvEpilogue *epilogue;
@@ -124,7 +124,7 @@ static void run_units(void *argument, int64_t begin, int64_t end) {
     return;
   }
   int64_t there = -1; /* whose patches are in scratch */
-  for (int64_t unit = begin; unit < end && !exec_is_over(w->exec); unit++) {
+  for (int64_t unit = begin; unit < end && !work_has_to_end(w->work); unit++) {
     int64_t chunk = unit % w->chunks, place = unit / w->chunks, group = place / w->blocks, block = place % w->blocks,
             first = begin_of_block(w, block), last = begin_of_block(w, block + 1);
     if (place != there) put_patches(w, group, first, last, scratch);
@@ -147,7 +147,7 @@ static double unevenness(int64_t n, int64_t threads) {
  * no other then reads, unless positions can be shared out more evenly. */
 static void set_blocks(Product *w) {
   const double WEIGHTS_READ_AGAIN = 1.1;
-  int64_t patch = w->kernels->patch, tiles = (w->positions + patch - 1) / patch, threads = w->exec->threads,
+  int64_t patch = w->kernels->patch, tiles = (w->positions + patch - 1) / patch, threads = w->work->threads,
           groups = w->p->groups, most = PATCH_BYTES / (w->depth * patch * (int64_t)sizeof(float));
   if (most < LEAST_TILES) most = LEAST_TILES;
   w->blocks = (tiles + most - 1) / most;
@@ -173,17 +173,17 @@ typedef struct Images {
 
 /* Images [begin, end), each on so many threads. */
 static void run_range(Product *w, const Images *images, int threads, int64_t begin, int64_t end) {
-  int64_t work = w->block * w->depth * w->chunk * w->kernels->vector;
+  int64_t cost = w->block * w->depth * w->chunk * w->kernels->vector;
   float *laid = w->planes.bytes ? cache_alloc(w->planes.bytes) : NULL;
   if (w->planes.bytes && !laid) atomic_store(&w->failed, true);
-  for (int64_t n = begin; n < end && !atomic_load(&w->failed) && !exec_is_over(w->exec); n++) {
+  for (int64_t n = begin; n < end && !atomic_load(&w->failed) && !work_has_to_end(w->work); n++) {
     const float *input = images->input + n * images->in;
     w->input = laid ? laid : input;
     w->out = images->out + n * images->results;
     w->gate = w->epilogue->gate ? w->epilogue->gate + n * w->p->in_channels : NULL;
     w->add = w->epilogue->add ? w->epilogue->add + n * images->results : NULL;
     if (laid) flat_planes_lay(&w->planes, w->kernels, threads, w->p, input, laid);
-    parallel_for(threads, w->p->groups * w->blocks * w->chunks, ONE_THREAD_WORK / work + 1, run_units, w);
+    parallel_for(threads, w->p->groups * w->blocks * w->chunks, ONE_THREAD_WORK / cost + 1, run_units, w);
   }
   if (laid) cache_free(laid, w->planes.bytes);
 }
@@ -201,19 +201,19 @@ static Status run_images(Product *w, const float *input, float *out) {
                    .out = out,
                    .in = p->in_channels * p->in[0] * p->in[1] * p->in[2],
                    .results = p->out_channels * w->positions};
-  double work = (double)images.results * (double)w->depth;
-  int threads = w->exec->threads;
-  if (flat_images_are_dealt(threads, p->batch, work))
-    parallel_for(threads, p->batch, 1 + (int64_t)(ONE_THREAD_WORK / (work + 1)), run_dealt, &images);
+  double cost = (double)images.results * (double)w->depth;
+  int threads = w->work->threads;
+  if (flat_images_are_dealt(threads, p->batch, cost))
+    parallel_for(threads, p->batch, 1 + (int64_t)(ONE_THREAD_WORK / (cost + 1)), run_dealt, &images);
   else
     run_range(w, &images, threads, 0, p->batch);
-  return atomic_load(&w->failed) || atomic_load(&images.failed) ? status_out_of_memory() : exec_attend(w->exec);
+  return atomic_load(&w->failed) || atomic_load(&images.failed) ? status_out_of_memory() : work_check(w->work);
 }
 
-Status flat_product(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *input,
+Status flat_product(const FlatKernels *kernels, const Work *work, const ConvParams *p, const float *input,
                     const float *weight, const ConvEpilogue *epilogue, float *out) {
   ConvParams simple = flat_simplify(p);
-  Product w = {.exec = exec, .p = &simple, .kernels = kernels, .epilogue = epilogue, .weight = weight};
+  Product w = {.work = work, .p = &simple, .kernels = kernels, .epilogue = epilogue, .weight = weight};
   w.inputs = p->in_channels / p->groups;
   w.outputs = p->out_channels / p->groups;
   w.positions = p->out[0] * p->out[1] * p->out[2];

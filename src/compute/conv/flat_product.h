@@ -14,5 +14,5 @@ bool flat_product_pays(const ConvParams *p, const FlatKernels *kernels);
 /* [group][channel / (2 * vector)][input channel][tap][2 * vector]. */
 void flat_product_layout(const ConvParams *p, const FlatKernels *kernels, WeightLayout *out);
 /* All of batch, channels and groups; input and out row-major and dense, weight in the layout above. */
-Status flat_product(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *input,
+Status flat_product(const FlatKernels *kernels, const Work *work, const ConvParams *p, const float *input,
                     const float *weight, const ConvEpilogue *epilogue, float *out) MUST_CHECK;

@@ -10,7 +10,7 @@
 enum { ROWS_BYTES = 192 << 10 /* of inputs and results that lie side by side */ };
 
 typedef struct SideBySide {
-  const Exec *exec;
+  const Work *work;
   const ConvParams *p;
   const FlatKernels *kernels;
   const ConvEpilogue *epilogue;
@@ -109,7 +109,7 @@ static void run_units(void *argument, int64_t begin, int64_t end) {
   }
   Room room = {scratch, scratch + weights, scratch + weights + input};
   fill(s->around, weights + input, scratch);
-  for (int64_t unit = begin; unit < end && !exec_is_over(s->exec); unit++) run_unit(s, unit, &room);
+  for (int64_t unit = begin; unit < end && !work_has_to_end(s->work); unit++) run_unit(s, unit, &room);
   cache_free(scratch, bytes);
 }
 
@@ -128,17 +128,17 @@ static Status run_side_by_side(SideBySide *s) {
   s->parts = (p->out[1] + s->rows - 1) / s->rows;
   s->rows = (p->out[1] + s->parts - 1) / s->parts;
   s->groups = (p->groups + vector - 1) / vector;
-  int64_t work = s->rows * p->out[2] * (s->tap_count + 8) * vector;
-  parallel_for(s->exec->threads, p->batch * s->groups * s->parts, 1 + ONE_THREAD_WORK / (work + 1), run_units, s);
+  int64_t cost = s->rows * p->out[2] * (s->tap_count + 8) * vector;
+  parallel_for(s->work->threads, p->batch * s->groups * s->parts, 1 + ONE_THREAD_WORK / (cost + 1), run_units, s);
   mem_free(s->taps);
-  return atomic_load(&s->failed) ? status_out_of_memory() : exec_attend(s->exec);
+  return atomic_load(&s->failed) ? status_out_of_memory() : work_check(s->work);
 }
 
-Status flat_side_by_side(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *input,
+Status flat_side_by_side(const FlatKernels *kernels, const Work *work, const ConvParams *p, const float *input,
                          const float *weight, const ConvEpilogue *epilogue, float *out) {
   assert(conv_is_depthwise(p) && flat_side_pays(p, kernels));
   SideBySide s = {
-      .exec = exec, .p = p, .kernels = kernels, .epilogue = epilogue, .input = input, .weight = weight, .out = out};
+      .work = work, .p = p, .kernels = kernels, .epilogue = epilogue, .input = input, .weight = weight, .out = out};
   return run_side_by_side(&s);
 }
 
@@ -146,10 +146,10 @@ bool flat_side_last_pays(const ConvParams *p, const FlatKernels *kernels) {
   return conv_is_depthwise(p) && flat_side_pays(p, kernels);
 }
 
-Status flat_side_last(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *input,
+Status flat_side_last(const FlatKernels *kernels, const Work *work, const ConvParams *p, const float *input,
                       const float *weight, const ConvEpilogue *epilogue, float *out) {
   assert(flat_side_last_pays(p, kernels) && !epilogue->add && epilogue->activation == CONV_NONE);
-  SideBySide s = {.exec = exec,
+  SideBySide s = {.work = work,
                   .p = p,
                   .kernels = kernels,
                   .epilogue = epilogue,
@@ -160,11 +160,11 @@ Status flat_side_last(const FlatKernels *kernels, Exec *exec, const ConvParams *
   return run_side_by_side(&s);
 }
 
-Status flat_side_maximum(const FlatKernels *kernels, const Exec *exec, const ConvParams *p, const float *input,
+Status flat_side_maximum(const FlatKernels *kernels, const Work *work, const ConvParams *p, const float *input,
                          float *out) {
   assert(flat_side_pays(p, kernels));
   ConvEpilogue nothing = {.activation = CONV_NONE};
   SideBySide s = {
-      .exec = exec, .p = p, .kernels = kernels, .epilogue = &nothing, .input = input, .out = out, .around = -INFINITY};
+      .work = work, .p = p, .kernels = kernels, .epilogue = &nothing, .input = input, .out = out, .around = -INFINITY};
   return run_side_by_side(&s);
 }

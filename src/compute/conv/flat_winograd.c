@@ -17,7 +17,7 @@ enum {
 };
 
 typedef struct Winograd {
-  Exec *exec;
+  const Work *work;
   const ConvParams *p;
   const FlatKernels *kernels;
   const ConvEpilogue *epilogue;
@@ -313,7 +313,7 @@ static void run_blocks(void *argument, int64_t begin, int64_t end) {
     atomic_store(&w->failed, true);
     return;
   }
-  for (int64_t unit = begin; unit < end && !exec_is_over(w->exec); unit++) {
+  for (int64_t unit = begin; unit < end && !work_has_to_end(w->work); unit++) {
     int64_t block = unit % w->blocks, panel = unit / w->blocks * w->chunk, panel_end = panel + w->chunk;
     int64_t first = block * w->vectors / w->blocks * w->kernels->vector,
             last = (block + 1) * w->vectors / w->blocks * w->kernels->vector;
@@ -328,7 +328,7 @@ static void run_blocks(void *argument, int64_t begin, int64_t end) {
 /* Blocks of a tile's width or less, as many for each thread; where there are not so many vectors, threads share output
  * channels. */
 static void set_blocks(Winograd *w) {
-  int64_t vector = w->kernels->vector, threads = w->exec->threads, whole = w->kernels->width / vector,
+  int64_t vector = w->kernels->vector, threads = w->work->threads, whole = w->kernels->width / vector,
           most = BLOCK_BYTES / (w->points * w->p->in_channels * vector * (int64_t)sizeof(float));
   w->vectors = vectors_of(w->squares, w->kernels);
   if (most > whole) most = whole;
@@ -364,7 +364,7 @@ static void run_range(Winograd *w, const Images *images, int threads, int64_t be
   w->transformed = is_together && w->laid ? w->laid + laid : NULL;
   if (!w->laid) atomic_store(&w->failed, true);
   for (int64_t n = begin; n < end && !atomic_load(&w->failed) && !atomic_load(&w->is_infinite); n++) {
-    if (exec_is_over(w->exec)) break;
+    if (work_has_to_end(w->work)) break;
     w->out = images->out + n * images->results;
     w->add = w->epilogue->add ? w->epilogue->add + n * images->results : NULL;
     w->image = images->input + n * images->in;
@@ -388,20 +388,20 @@ static Status run_images(Winograd *w, const float *input, float *out, bool *out_
                    .out = out,
                    .in = p->in_channels * p->in[1] * p->in[2],
                    .results = p->out_channels * p->out[1] * p->out[2]};
-  int threads = w->exec->threads;
+  int threads = w->work->threads;
   if (flat_images_are_dealt(threads, p->batch, work_of(p, w->side, w->kernels) * w->kernels->vector))
     parallel_for(threads, p->batch, 1, run_dealt, &images);
   else
     run_range(w, &images, threads, 0, p->batch);
   *out_finite = !atomic_load(&w->is_infinite) && !atomic_load(&images.is_infinite);
-  return atomic_load(&w->failed) || atomic_load(&images.failed) ? status_out_of_memory() : exec_attend(w->exec);
+  return atomic_load(&w->failed) || atomic_load(&images.failed) ? status_out_of_memory() : work_check(w->work);
 }
 
-Status flat_winograd(const FlatKernels *kernels, Exec *exec, const ConvParams *p, int side, bool is_kept,
+Status flat_winograd(const FlatKernels *kernels, const Work *work, const ConvParams *p, int side, bool is_kept,
                      const float *input, const float *weight, const ConvEpilogue *epilogue, float *out,
                      bool *out_finite) {
   assert(side == 2 || side == 4);
-  Winograd w = {.exec = exec,
+  Winograd w = {.work = work,
                 .p = p,
                 .kernels = kernels,
                 .epilogue = epilogue,

@@ -25,6 +25,6 @@ void flat_winograd_layout(const ConvParams *p, int side, bool is_kept, WeightLay
 /* Of one that is kept transformed; `to` has layout->bytes. */
 void flat_winograd_pack(int threads, const WeightLayout *layout, const Tensor *weight, float *to);
 /* *out_finite false: some result is not finite, and all are to be computed otherwise. */
-Status flat_winograd(const FlatKernels *kernels, Exec *exec, const ConvParams *p, int side, bool is_kept,
+Status flat_winograd(const FlatKernels *kernels, const Work *work, const ConvParams *p, int side, bool is_kept,
                      const float *input, const float *weight, const ConvEpilogue *epilogue, float *out,
                      bool *out_finite) MUST_CHECK;

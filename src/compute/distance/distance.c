@@ -88,17 +88,17 @@ static void products_to_distances(void *argument, int64_t begin, int64_t end) {
   }
 }
 
-Status distance_by_product(Exec *exec, int64_t rows_a, int64_t rows_b, int64_t n, const float *a, const float *b,
+Status distance_by_product(const Work *work, int64_t rows_a, int64_t rows_b, int64_t n, const float *a, const float *b,
                            float *out) {
   assert(rows_a > 0 && rows_b > 0 && n >= 0);
   Tensor *squares;
   TRY(tensor_empty(DTYPE_FLOAT32, 1, &rows_b, &squares));
   float *squares_b = tensor_data(squares);
   for (int64_t j = 0; j < rows_b; j++) squares_b[j] = square_of(b + j * n, n);
-  Status status = gemm(exec, DTYPE_FLOAT32, rows_a, rows_b, n, -2, (GemmMatrix){a, n, 1}, (GemmMatrix){b, 1, n}, out,
+  Status status = gemm(work, DTYPE_FLOAT32, rows_a, rows_b, n, -2, (GemmMatrix){a, n, 1}, (GemmMatrix){b, 1, n}, out,
                        rows_b, false);
   if (status == OK)
-    parallel_for(exec->threads, rows_a, 1 + 30000 / (rows_b + n), products_to_distances,
+    parallel_for(work->threads, rows_a, 1 + 30000 / (rows_b + n), products_to_distances,
                  &(Products){rows_b, n, a, b, squares_b, out});
   tensor_release(squares);
   return status;

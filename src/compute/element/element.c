@@ -56,30 +56,25 @@ ElementCombine *element_combine(ElementReduction reduction, DType dtype) {
   return table[dtype][reduction];
 }
 
-Status element_tensor(IValue number, DType dtype, Tensor **out) {
+static Status element_new(DType dtype, DType given, const void *number, Tensor **out) {
   TRY(tensor_empty(dtype, 0, NULL, out));
-  if (number.tag == TAG_COMPLEX) {
-    complex128 c = ivalue_to_complex(number);
-    dtype_convert(dtype, tensor_data(*out), 1, DTYPE_COMPLEX128, &c, 1, 1);
-  } else if (number.tag == TAG_FLOAT) {
-    dtype_convert(dtype, tensor_data(*out), 1, DTYPE_FLOAT64, &number.f, 1, 1);
-  } else {
-    int64_t i = ivalue_to_int(number);
-    dtype_convert(dtype, tensor_data(*out), 1, DTYPE_INT64, &i, 1, 1);
-  }
+  dtype_convert(dtype, tensor_data(*out), 1, given, number, 1, 1);
   return OK;
 }
 
 Status element_identity(ElementReduction reduction, DType dtype, Tensor **out) {
-  if (reduction == ELEMENT_ADD || reduction == ELEMENT_MULTIPLY)
-    return element_tensor(ivalue_int(reduction == ELEMENT_MULTIPLY), dtype, out);
-  bool is_max = reduction == ELEMENT_MAX;
-  if (dtype_is_floating(dtype)) return element_tensor(ivalue_float(is_max ? -INFINITY : INFINITY), dtype, out);
-  if (dtype == DTYPE_BOOL) return element_tensor(ivalue_int(!is_max), dtype, out);
-  if (dtype == DTYPE_UINT8) return element_tensor(ivalue_int(is_max ? 0 : 255), dtype, out);
-  int bits = (int)dtype_size(dtype) * 8;
-  int64_t least = INT64_MIN >> (64 - bits), most = ~least;
-  return element_tensor(ivalue_int(is_max ? least : most), dtype, out);
+  bool is_max = reduction == ELEMENT_MAX, is_product = reduction == ELEMENT_MULTIPLY;
+  bool is_extreme = is_max || reduction == ELEMENT_MIN;
+  if (is_extreme && dtype_is_floating(dtype))
+    return element_new(dtype, DTYPE_FLOAT64, &(double){is_max ? -INFINITY : INFINITY}, out);
+  int64_t number = is_product;
+  if (is_extreme) {
+    bool is_signed = dtype != DTYPE_BOOL && dtype != DTYPE_UINT8;
+    int64_t least = is_signed ? INT64_MIN >> (64 - (int)dtype_size(dtype) * 8) : 0;
+    int64_t most = is_signed ? ~least : dtype == DTYPE_BOOL ? 1 : 255;
+    number = is_max ? least : most;
+  }
+  return element_new(dtype, DTYPE_INT64, &number, out);
 }
 
 Status element_truth(const Tensor *t, bool *out) {

@@ -2,7 +2,7 @@
  * whose order of access rules out bulk conversion. */
 #pragma once
 
-#include "call/operator.h"
+#include "tensor/tensor.h"
 
 typedef enum ElementReduction { ELEMENT_ADD, ELEMENT_MULTIPLY, ELEMENT_MAX, ELEMENT_MIN } ElementReduction;
 /* *into = *into (+, *, max, min) *from; max and min keep NaN. */
@@ -13,5 +13,3 @@ ElementCombine *element_combine(ElementReduction reduction, DType dtype);
 Status element_identity(ElementReduction reduction, DType dtype, Tensor **out) MUST_CHECK;
 /* Of a tensor that must have one element, and data. */
 Status element_truth(const Tensor *t, bool *out) MUST_CHECK;
-/* A zero-dimensional tensor of `dtype` (not a wrapped number) from a Scalar. */
-Status element_tensor(IValue number, DType dtype, Tensor **out) MUST_CHECK;

@@ -9,8 +9,8 @@
 
 /* Above this many multiply-adds oneDNN's call pays for itself, where our own kernels are the portable ones. */
 static const int64_t ONEDNN_FROM = 1 << 20;
-static bool onednn_is_faster(const Exec *exec, int64_t m, int64_t n, int64_t k) {
-  return PROCESSOR_FORM(gemm_kernels) == &gemm_kernels_portable && exec->threads > 0 && m > 4 && n > 4 &&
+static bool onednn_is_faster(const Work *work, int64_t m, int64_t n, int64_t k) {
+  return PROCESSOR_FORM(gemm_kernels) == &gemm_kernels_portable && work->threads > 0 && m > 4 && n > 4 &&
          m * n * k >= ONEDNN_FROM;
 }
 /* Work between two looks at a deadline. */
@@ -67,13 +67,13 @@ static void run_part(void *argument, int64_t begin, int64_t end) {
   if (scratch != small) cache_free(scratch, bytes);
 }
 
-static Status gemm_packed(Exec *exec, Product *p) {
+static Status gemm_packed(const Work *work, Product *p) {
   p->by_rows = p->m >= p->n;
   int64_t whole = p->by_rows ? p->m : p->n, other = p->by_rows ? p->n : p->m, line = other * p->k;
   int64_t least = other <= 4 ? 1 << 16 : 1 << 18; /* few rows take as long as the other operand comes from memory */
   int64_t grain = line > 0 ? least / line + 1 : whole;
   grain = (grain + 47) / 48 * 48; /* whole register tiles */
-  parallel_for(exec->threads, whole, grain, run_part, p);
+  parallel_for(work->threads, whole, grain, run_part, p);
   return p->failed ? status_out_of_memory() : OK;
 }
 
@@ -111,7 +111,7 @@ static void gemm_plain(DType dtype, int64_t m, int64_t n, int64_t k, double alph
 }
 
 /* Halves: float32 copies of the operands, the product, and back. */
-static Status gemm_half(Exec *exec, DType dtype, int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a,
+static Status gemm_half(const Work *work, DType dtype, int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a,
                         GemmMatrix b, void *c, int64_t c_row_stride, bool accumulate) {
   size_t cells, bytes;
   if (!size_add((size_t)(m * k), (size_t)(k * n), &cells) || !size_add(cells, (size_t)(m * n), &cells) ||
@@ -127,7 +127,7 @@ static Status gemm_half(Exec *exec, DType dtype, int64_t m, int64_t n, int64_t k
                   n);
   for (int64_t i = 0; i < m && accumulate; i++)
     dtype_convert(DTYPE_FLOAT32, wide_c + i * n, 1, dtype, (char *)c + i * c_row_stride * 2, 1, n);
-  Status status = gemm(exec, DTYPE_FLOAT32, m, n, k, alpha, (GemmMatrix){wide, k, 1}, (GemmMatrix){wide_b, n, 1},
+  Status status = gemm(work, DTYPE_FLOAT32, m, n, k, alpha, (GemmMatrix){wide, k, 1}, (GemmMatrix){wide_b, n, 1},
                        wide_c, n, accumulate);
   for (int64_t i = 0; i < m; i++)
     dtype_convert(dtype, (char *)c + i * c_row_stride * 2, 1, DTYPE_FLOAT32, wide_c + i * n, 1, n);
@@ -141,24 +141,24 @@ static double attended_work(DType dtype, int64_t m, int64_t n) {
   return is_plain ? ATTENDED_FROM / 200 : m <= 16 || n <= 16 ? ATTENDED_FROM / 20 : ATTENDED_FROM;
 }
 
-bool gemm_is_to_be_attended(const Exec *exec, DType dtype, int64_t m, int64_t n, int64_t k) {
-  return exec->attended && (m > GEMM_MC || n > GEMM_MC || k > GEMM_KC) &&
+bool gemm_is_to_be_attended(const Work *work, DType dtype, int64_t m, int64_t n, int64_t k) {
+  return work->is_limited && (m > GEMM_MC || n > GEMM_MC || k > GEMM_KC) &&
          (double)m * (double)n * (double)k > 2 * attended_work(dtype, m, n);
 }
 
 /* In parts, with a look at the deadline between them: rows, else columns, else (what no part of the result bounds, the
  * operands may be expanded) the sums. */
-static Status gemm_attended(Exec *exec, DType dtype, int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a,
+static Status gemm_attended(const Work *work, DType dtype, int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a,
                             GemmMatrix b, void *c, int64_t c_row_stride, bool accumulate) {
   enum { COLUMNS = 96 * 8 };
   int64_t item = (int64_t)dtype_size(dtype);
-  double work = attended_work(dtype, m, n), rest = (double)n * (double)k;
+  double cost = attended_work(dtype, m, n), rest = (double)n * (double)k;
   if (m > GEMM_MC) {
-    int64_t rows = rest * GEMM_MC > work ? GEMM_MC : (int64_t)(work / rest) / GEMM_MC * GEMM_MC;
+    int64_t rows = rest * GEMM_MC > cost ? GEMM_MC : (int64_t)(cost / rest) / GEMM_MC * GEMM_MC;
     for (int64_t i = 0; i < m; i += rows) {
       GemmMatrix panel = {(const char *)a.data + i * a.row_stride * item, a.row_stride, a.col_stride};
-      TRY(exec_poll(exec));
-      TRY(gemm(exec, dtype, m - i < rows ? m - i : rows, n, k, alpha, panel, b, (char *)c + i * c_row_stride * item,
+      TRY(work_poll(work));
+      TRY(gemm(work, dtype, m - i < rows ? m - i : rows, n, k, alpha, panel, b, (char *)c + i * c_row_stride * item,
                c_row_stride, accumulate));
     }
     return OK;
@@ -166,19 +166,19 @@ static Status gemm_attended(Exec *exec, DType dtype, int64_t m, int64_t n, int64
   if (n > COLUMNS) {
     for (int64_t j = 0; j < n; j += COLUMNS) {
       GemmMatrix panel = {(const char *)b.data + j * b.col_stride * item, b.row_stride, b.col_stride};
-      TRY(exec_poll(exec));
-      TRY(gemm(exec, dtype, m, n - j < COLUMNS ? n - j : COLUMNS, k, alpha, a, panel, (char *)c + j * item,
+      TRY(work_poll(work));
+      TRY(gemm(work, dtype, m, n - j < COLUMNS ? n - j : COLUMNS, k, alpha, a, panel, (char *)c + j * item,
                c_row_stride, accumulate));
     }
     return OK;
   }
-  int64_t depth = (int64_t)(work / ((double)m * (double)n));
+  int64_t depth = (int64_t)(cost / ((double)m * (double)n));
   depth = depth < GEMM_KC ? GEMM_KC : depth / GEMM_KC * GEMM_KC;
   for (int64_t p = 0; p < k; p += depth) {
     GemmMatrix left = {(const char *)a.data + p * a.col_stride * item, a.row_stride, a.col_stride},
                right = {(const char *)b.data + p * b.row_stride * item, b.row_stride, b.col_stride};
-    TRY(exec_poll(exec));
-    TRY(gemm(exec, dtype, m, n, k - p < depth ? k - p : depth, alpha, left, right, c, c_row_stride,
+    TRY(work_poll(work));
+    TRY(gemm(work, dtype, m, n, k - p < depth ? k - p : depth, alpha, left, right, c, c_row_stride,
              accumulate || p > 0));
   }
   return OK;
@@ -190,24 +190,24 @@ static void zero_rows(char *c, int64_t item, int64_t m, int64_t n, int64_t row_s
   for (int64_t i = 0; i < rows; i++) memset(c + i * row_stride * item, 0, (size_t)bytes);
 }
 
-Status gemm(Exec *exec, DType dtype, int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a, GemmMatrix b, void *c,
-            int64_t c_row_stride, bool accumulate) {
+Status gemm(const Work *work, DType dtype, int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a, GemmMatrix b,
+            void *c, int64_t c_row_stride, bool accumulate) {
   if (m == 0 || n == 0) return OK;
   assert(k >= 0 && (m == 1 || c_row_stride >= n)); /* rows of C do not meet */
   if (dtype == DTYPE_BFLOAT16 && gemm_bfloat16_is_stepwise(m, n, k, a, b))
     return gemm_bfloat16_stepwise(m, n, k, (float)alpha, false, a, b, c, c_row_stride, accumulate);
   if (dtype == DTYPE_FLOAT16 || dtype == DTYPE_BFLOAT16)
-    return gemm_half(exec, dtype, m, n, k, alpha, a, b, c, c_row_stride, accumulate);
-  if (gemm_is_to_be_attended(exec, dtype, m, n, k))
-    return gemm_attended(exec, dtype, m, n, k, alpha, a, b, c, c_row_stride, accumulate);
-  if (dtype == DTYPE_FLOAT32 && onednn_is_faster(exec, m, n, k) &&
-      gemm_onednn_f32(exec->threads, m, n, k, (float)alpha, a, b, c, c_row_stride, accumulate))
+    return gemm_half(work, dtype, m, n, k, alpha, a, b, c, c_row_stride, accumulate);
+  if (gemm_is_to_be_attended(work, dtype, m, n, k))
+    return gemm_attended(work, dtype, m, n, k, alpha, a, b, c, c_row_stride, accumulate);
+  if (dtype == DTYPE_FLOAT32 && onednn_is_faster(work, m, n, k) &&
+      gemm_onednn_f32(work->threads, m, n, k, (float)alpha, a, b, c, c_row_stride, accumulate))
     return OK;
   if (dtype == DTYPE_FLOAT32 || dtype == DTYPE_FLOAT64) {
     if (!accumulate) zero_rows(c, (int64_t)dtype_size(dtype), m, n, c_row_stride);
     Product p = {
         .dtype = dtype, .m = m, .n = n, .k = k, .c_row_stride = c_row_stride, .alpha = alpha, .a = a, .b = b, .c = c};
-    return k == 0 ? OK : gemm_packed(exec, &p);
+    return k == 0 ? OK : gemm_packed(work, &p);
   }
   gemm_plain(dtype, m, n, k, alpha, a, b, c, c_row_stride, accumulate);
   return OK;

@@ -5,8 +5,9 @@
  * double. */
 #pragma once
 
-#include "call/operator.h"
+#include "base/work.h"
 #include "compute/conv/conv_weights.h"
+#include "tensor/tensor.h"
 #include "tile/in_place.h"
 
 typedef struct GemmMatrix {
@@ -15,11 +16,11 @@ typedef struct GemmMatrix {
 } GemmMatrix;
 
 /* A is m x k, B is k x n, C is m x n with unit column stride. accumulate: adds to what C holds. */
-Status gemm(Exec *exec, DType dtype, int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a, GemmMatrix b, void *c,
-            int64_t c_row_stride, bool accumulate) MUST_CHECK;
+Status gemm(const Work *work, DType dtype, int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a, GemmMatrix b,
+            void *c, int64_t c_row_stride, bool accumulate) MUST_CHECK;
 
 /* Whether so much work has to be done in parts, with looks at the deadline between them, as gemm does. */
-bool gemm_is_to_be_attended(const Exec *exec, DType dtype, int64_t m, int64_t n, int64_t k);
+bool gemm_is_to_be_attended(const Work *work, DType dtype, int64_t m, int64_t n, int64_t k);
 
 /* Products of bfloat16 that round at every step (gemm_bfloat16.c). alpha scales A; round_scaled rounds that too. */
 bool gemm_bfloat16_is_stepwise(int64_t m, int64_t n, int64_t k, GemmMatrix a, GemmMatrix b);
@@ -63,9 +64,9 @@ typedef struct GemmPanels {
 } GemmPanels;
 void gemm_panels_layout(int64_t n, int64_t k, WeightLayout *out);
 /* float32. The same bits with panels and without, whatever the number of threads. */
-Status gemm_panels(Exec *exec, const GemmPanels *product) MUST_CHECK;
+Status gemm_panels(const Work *work, const GemmPanels *product) MUST_CHECK;
 /* Several of as many rows, shared out as one; each gets the bits that it has by itself. */
-Status gemm_panels_joined(Exec *exec, uint32_t count, const GemmPanels *products) MUST_CHECK;
+Status gemm_panels_joined(const Work *work, uint32_t count, const GemmPanels *products) MUST_CHECK;
 
 /* The packed kernels, one table for each instruction set; serial. Scratch holds gemm_scratch_bytes. */
 /* Rows [first_row, end_row) of the panels [first_panel, end_panel); scratch holds gemm_panel_scratch_bytes. */

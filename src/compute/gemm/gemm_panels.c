@@ -96,8 +96,8 @@ static void run_units(void *argument, int64_t begin, int64_t end) {
   if (scratch) cache_free(scratch, s->scratch_bytes);
 }
 
-Status gemm_panels_joined(Exec *exec, uint32_t count, const GemmPanels *products) {
-  int threads = exec->threads > 1 ? exec->threads : 1;
+Status gemm_panels_joined(const Work *work, uint32_t count, const GemmPanels *products) {
+  int threads = work->threads > 1 ? work->threads : 1;
   int64_t columns = panel_columns(), m = products->m, blocks = (m + ROWS_TOGETHER - 1) / ROWS_TOGETHER, panels = 0;
   int64_t row_work = 0; /* of one row of A by all weights */
   Sharing s = {.count = count,
@@ -120,9 +120,9 @@ Status gemm_panels_joined(Exec *exec, uint32_t count, const GemmPanels *products
   } else {
     parallel_for(threads, panels, ONE_THREAD_WORK / (m * row_work / panels + 1) + 1, run_units, &s);
   }
-  return s.failed ? status_out_of_memory() : exec_attend(exec);
+  return s.failed ? status_out_of_memory() : work_check(work);
 }
 
-Status gemm_panels(Exec *exec, const GemmPanels *g) {
-  return gemm_panels_joined(exec, 1, g);
+Status gemm_panels(const Work *work, const GemmPanels *g) {
+  return gemm_panels_joined(work, 1, g);
 }

@@ -10,7 +10,7 @@
 enum { ONE_THREAD_STEPS = 32768, LONG_ROW = 16, LONG_LINE = 4 };
 
 typedef struct Search {
-  const Exec *exec;
+  const Work *work;
   const PoolPlanes *p;
   const float *in;
   float *out;
@@ -102,18 +102,18 @@ static void search_planes(void *argument, int64_t begin, int64_t end) {
     for (int64_t o0 = 0; o0 < p->out[0]; o0++)
       for (int64_t o1 = 0; o1 < p->out[1]; o1++) {
         int64_t at = ((plane * p->out[0] + o0) * p->out[1] + o1) * p->out[2];
-        if (exec_is_over(s->exec)) return;
+        if (work_has_to_end(s->work)) return;
         (p->out[2] >= LONG_ROW ? search_long_row : search_short_row)(p, s->in + plane * in, o0, o1, &done, s->out + at,
                                                                      s->indices + at);
       }
 }
 
-Status pool_indices_run(const Exec *exec, const PoolPlanes *p, const float *in, float *out, int64_t *indices) {
+Status pool_indices_run(const Work *work, const PoolPlanes *p, const float *in, float *out, int64_t *indices) {
   assert(!p->averages);
-  Search s = {exec, p, in, out, indices};
+  Search s = {work, p, in, out, indices};
   int64_t steps = p->out[0] * p->out[1] * p->out[2] * p->kernel[0] * p->kernel[1] * p->kernel[2];
-  parallel_for(exec->threads, p->planes, 1 + ONE_THREAD_STEPS / (steps + 1), search_planes, &s);
-  return exec_attend(exec);
+  parallel_for(work->threads, p->planes, 1 + ONE_THREAD_STEPS / (steps + 1), search_planes, &s);
+  return work_check(work);
 }
 
 typedef struct Spread {

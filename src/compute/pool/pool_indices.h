@@ -4,7 +4,7 @@
 #include "compute/pool/pool_plane.h"
 
 /* Of equal ones the first; NaN if one is, the last of them. */
-Status pool_indices_run(const Exec *exec, const PoolPlanes *p, const float *in, float *out,
+Status pool_indices_run(const Work *work, const PoolPlanes *p, const float *in, float *out,
                         int64_t *indices) MUST_CHECK;
 /* Adds to each plane of `size` elements `count` gradients, in order, where their indices say; float32 or float64.
  * false: an index lies outside. */

@@ -11,7 +11,7 @@
 #include "compute/pool/pool_maximum.h"
 
 typedef struct Pooling {
-  const Exec *exec;
+  const Work *work;
   const PoolPlanes *p;
   const FlatKernels *kernels;
   const float *in;
@@ -90,7 +90,7 @@ static void pool_plane(const Pooling *c, const float *plane, float *line, float 
   int64_t done = 0;
   for (int64_t o0 = 0; o0 < p->out[0]; o0++)
     for (int64_t o1 = 0; o1 < p->out[1]; o1++, out += p->out[2]) {
-      if (exec_is_over(c->exec)) return;
+      if (work_has_to_end(c->work)) return;
       join_rows(c, plane, o0, o1, &done, line);
       join_columns(c, line, &done, phases, out);
       if (!p->averages) continue;
@@ -109,7 +109,8 @@ static void pool_some(void *argument, int64_t begin, int64_t end) {
     return;
   }
   for (int64_t i = 0; i < c->line; i++) line[i] = p->averages ? 0 : -INFINITY;
-  for (int64_t i = begin; i < end && !exec_is_over(c->exec); i++) pool_plane(c, c->in + i * in, line, c->out + i * out);
+  for (int64_t i = begin; i < end && !work_has_to_end(c->work); i++)
+    pool_plane(c, c->in + i * in, line, c->out + i * out);
   mem_free(line);
 }
 
@@ -163,24 +164,24 @@ static void maximum_some(void *argument, int64_t begin, int64_t end) {
     return;
   }
   for (int64_t i = 0; i < size; i++) scratch[i] = -INFINITY;
-  for (int64_t i = begin; i < end && !exec_is_over(c->exec); i++)
+  for (int64_t i = begin; i < end && !work_has_to_end(c->work); i++)
     run(p, c->in + i * in, (p->planes - i) * in, c->out + i * out, scratch);
   mem_free(scratch);
 }
 
-Status pool_planes_run(const Exec *exec, const PoolPlanes *p, const float *in, float *out) {
+Status pool_planes_run(const Work *work, const PoolPlanes *p, const float *in, float *out) {
   enum { ONE_THREAD_FLOATS = 8192, FEW_TAPS = 16 /* of more, rows first and then columns need fewer steps */ };
   int64_t each = p->in[0] * p->in[1] * p->in[2] + 1;
   if (pool_maximum_fits(p)) {
-    Pooling c = {.exec = exec, .p = p, .in = in, .out = out};
-    parallel_for(exec->threads, p->planes, ONE_THREAD_FLOATS / each + 1, maximum_some, &c);
-    return atomic_load(&c.failed) ? status_out_of_memory() : exec_attend(exec);
+    Pooling c = {.work = work, .p = p, .in = in, .out = out};
+    parallel_for(work->threads, p->planes, ONE_THREAD_FLOATS / each + 1, maximum_some, &c);
+    return atomic_load(&c.failed) ? status_out_of_memory() : work_check(work);
   }
   ConvParams params = params_of(p);
   if (!p->averages && p->kernel[1] * p->kernel[2] <= FEW_TAPS && flat_side_pays(&params, flat_kernels()))
-    return flat_side_maximum(flat_kernels(), exec, &params, in, out);
+    return flat_side_maximum(flat_kernels(), work, &params, in, out);
   PoolPlanes simple = *p;
-  Pooling c = {.exec = exec, .p = &simple, .kernels = flat_kernels(), .in = in, .out = out};
+  Pooling c = {.work = work, .p = &simple, .kernels = flat_kernels(), .in = in, .out = out};
   if (p->out[2] == 1) simple.stride[2] = 1;
   p = &simple;
   int64_t span = (p->kernel[2] - 1) * p->dilation[2];
@@ -189,7 +190,7 @@ Status pool_planes_run(const Exec *exec, const PoolPlanes *p, const float *in, f
   c.line = c.phase * p->stride[2] + p->stride[2];
   if (c.line < p->padding[2] + p->in[2]) c.line = p->padding[2] + p->in[2];
   TRY(set_divisors(&c));
-  parallel_for(exec->threads, p->planes, ONE_THREAD_FLOATS / each + 1, pool_some, &c);
+  parallel_for(work->threads, p->planes, ONE_THREAD_FLOATS / each + 1, pool_some, &c);
   mem_free(c.divisors);
-  return atomic_load(&c.failed) ? status_out_of_memory() : exec_attend(exec);
+  return atomic_load(&c.failed) ? status_out_of_memory() : work_check(work);
 }

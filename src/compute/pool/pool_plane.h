@@ -2,7 +2,8 @@
  * its columns, after the line was split by the remainders of its positions by the stride. */
 #pragma once
 
-#include "call/exec.h"
+#include "base/work.h"
+#include "tensor/dtype.h"
 
 typedef struct PoolPlanes {
   int64_t planes;
@@ -24,4 +25,4 @@ static inline PoolTaps pool_taps(const PoolPlanes *p, int d, int64_t o) {
 }
 
 /* All planes, row-major and dense. */
-Status pool_planes_run(const Exec *exec, const PoolPlanes *p, const float *in, float *out) MUST_CHECK;
+Status pool_planes_run(const Work *work, const PoolPlanes *p, const float *in, float *out) MUST_CHECK;

@@ -22,7 +22,7 @@ typedef struct Plan Plan;
 /* Adds all values to the states of n results along the vector from `base` on. */
 typedef void ReduceBlock(const Plan *plan, const char *base, int64_t n, void *const *state);
 struct Plan {
-  const Exec *exec;
+  const Work *work;
   const ReduceOp *op;
   const ReduceParams *params;
   DType in_dtype;
@@ -88,7 +88,7 @@ static void reduce_block_down(const Plan *plan, const char *base, int64_t n, voi
     for (int64_t i = 0; i < line->size; i += ROWS_PER_LOOK) {
       int64_t rows = line->size - i < ROWS_PER_LOOK ? line->size - i : ROWS_PER_LOOK;
       const char *at = from + i * line->in_stride * item;
-      if (position % ROWS_PER_LOOK < rows && exec_is_over(plan->exec)) return;
+      if (position % ROWS_PER_LOOK < rows && work_has_to_end(plan->work)) return;
       if (plan->rows) plan->rows->down(state, rows, line->in_stride, n, (const float *)at, position, plan->outputs[1]);
       for (int64_t r = 0; r < rows && !plan->rows; r++) {
         load(plan, at + r * line->in_stride * item, plan->vector.in_stride, n, values);
@@ -112,7 +112,7 @@ static void reduce_one_along(const Plan *plan, const char *base, int64_t n_resul
     for (int64_t i = 0; i < line->size; i += REDUCE_BLOCK) {
       int64_t n = line->size - i < REDUCE_BLOCK ? line->size - i : REDUCE_BLOCK;
       const char *at = from + i * line->in_stride * item;
-      if (position % ELEMENTS_PER_LOOK < n && exec_is_over(plan->exec)) return;
+      if (position % ELEMENTS_PER_LOOK < n && work_has_to_end(plan->work)) return;
       if (plan->rows) {
         plan->rows->along(state, 1, 0, n, (const float *)at, position, plan->outputs[1]);
       } else {
@@ -201,9 +201,9 @@ static void plan_blocks(Plan *plan) {
   }
 }
 
-Status reduce_run(Exec *exec, const ReduceOp *op, ReduceParams *params, const Tensor *self, const ReduceDims *dims,
-                  Tensor *const outputs[2]) {
-  Plan plan = {.exec = exec,
+Status reduce_run(const Work *work, const ReduceOp *op, ReduceParams *params, const Tensor *self,
+                  const ReduceDims *dims, Tensor *const outputs[2]) {
+  Plan plan = {.work = work,
                .op = op,
                .params = params,
                .in_dtype = (DType)self->dtype,
@@ -233,35 +233,9 @@ Status reduce_run(Exec *exec, const ReduceOp *op, ReduceParams *params, const Te
   plan.blocks = (plan.vector.size + plan.block - 1) / plan.block;
   plan.outer_items = count_of(plan.outer, plan.outer_count) * plan.blocks;
   if (plan.outer_items == 0) return OK;
-  int64_t work = (params->count > 0 ? params->count : 1) * plan.block;
-  parallel_for(exec->threads, plan.outer_items, 1 + LEAST_WORK / work, reduce_items, &plan);
-  return exec_poll(exec);
-}
-
-Status reduce_read_dims(const Call *call, int ndim, ReduceDims *out) {
-  assert(ndim >= 0 && ndim <= TENSOR_MAX_DIMS);
-  memset(out, 0, sizeof *out);
-  int keepdim = call_find_argument(call, "keepdim"), dim = call_find_argument(call, "dim");
-  out->keepdim = keepdim >= 0 && call_bool(call, (uint32_t)keepdim);
-  const int64_t *dims = NULL;
-  int64_t single;
-  size_t count = 0;
-  if (dim >= 0 && call->inputs[dim].tag == TAG_INT) {
-    single = call->inputs[dim].i;
-    dims = &single;
-    count = 1;
-  } else if (dim >= 0 && call->inputs[dim].tag == TAG_LIST) {
-    dims = call_ints(call, (uint32_t)dim, &count);
-  }
-  if (count == 0) memset(out->reduced, true, (size_t)ndim);
-  for (size_t i = 0; i < count; i++) {
-    int64_t d;
-    TRY(dim_wrap(dims[i], ndim, &d));
-    if (out->reduced[d])
-      return status_new(ERROR_RUNTIME, "dim %lld appears multiple times in the list of dims", (long long)d);
-    out->reduced[d] = true;
-  }
-  return OK;
+  int64_t cost = (params->count > 0 ? params->count : 1) * plan.block;
+  parallel_for(work->threads, plan.outer_items, 1 + LEAST_WORK / cost, reduce_items, &plan);
+  return work_poll(work);
 }
 
 void reduce_spec(const Tensor *self, const ReduceDims *dims, DType dtype, TensorSpec *out) {

@@ -6,8 +6,9 @@
  * is the index of the (first) value among the reduced ones, in row-major order. */
 #pragma once
 
-#include "call/operator.h"
+#include "base/work.h"
 #include "compute/reduce/reduce_float32.h"
+#include "tensor/tensor.h"
 #include "tile/line_sum.h"
 
 typedef enum ReduceClass { REDUCE_F64, REDUCE_I64, REDUCE_C128 } ReduceClass;
@@ -39,10 +40,8 @@ typedef struct ReduceDims {
 } ReduceDims;
 
 /* outputs[k] may be NULL (not wanted); they have the kept sizes, with or without the reduced dimensions as 1. */
-Status reduce_run(Exec *exec, const ReduceOp *op, ReduceParams *params, const Tensor *self, const ReduceDims *dims,
-                  Tensor *const outputs[2]) MUST_CHECK;
+Status reduce_run(const Work *work, const ReduceOp *op, ReduceParams *params, const Tensor *self,
+                  const ReduceDims *dims, Tensor *const outputs[2]) MUST_CHECK;
 
-/* Arguments by their schema names: dim (int, int?, int[], int[]?; empty or absent: all), keepdim. */
-Status reduce_read_dims(const Call *call, int ndim, ReduceDims *out) MUST_CHECK;
 /* Sizes of a result. */
 void reduce_spec(const Tensor *self, const ReduceDims *dims, DType dtype, TensorSpec *out);

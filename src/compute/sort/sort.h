@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "call/operator.h"
+#include "tensor/tensor.h"
 
 typedef struct Ranked {
   int64_t key;      /* in the order wanted */

@@ -82,11 +82,11 @@ static Status cdist_by_product(Call *call, Tensor *out) {
   TRY_GOTO(tensor_empty(DTYPE_FLOAT32, out->ndim, out->sizes, &products), done);
   int64_t rows_a = out->sizes[out->ndim - 2], rows_b = out->sizes[out->ndim - 1], n = a->sizes[a->ndim - 1];
   for (int64_t batch = 0; batch < out->numel / (rows_a * rows_b); batch++)
-    TRY_GOTO(distance_by_product(call->exec, rows_a, rows_b, n, (float *)tensor_data(a) + batch * rows_a * n,
+    TRY_GOTO(distance_by_product(&call->exec->work, rows_a, rows_b, n, (float *)tensor_data(a) + batch * rows_a * n,
                                  (float *)tensor_data(b) + batch * rows_b * n,
                                  (float *)tensor_data(products) + batch * rows_a * rows_b),
              done);
-  status = tensor_copy(out, products, call->exec->threads);
+  status = tensor_copy(out, products, call->exec->work.threads);
 done:
   tensor_release(a);
   tensor_release(b);
@@ -110,7 +110,7 @@ static Status kernel_cdist(Call *call) {
                .n = a->sizes[a->ndim - 1],
                .p = p,
                .distance = distance_of(p)};
-  parallel_for(call->exec->threads, out->numel / rows.rows_b, 1 + 30000 / (rows.rows_b * rows.n + 1), cross_rows,
+  parallel_for(call->exec->work.threads, out->numel / rows.rows_b, 1 + 30000 / (rows.rows_b * rows.n + 1), cross_rows,
                &rows);
   status = tensor_copy(out, wide, 1);
 done:

@@ -174,7 +174,7 @@ static Status run_fused(Call *call, Plan *plan) {
   plan->all.ndim = plan->ndim - 2;
   plan->all.sizes = plan->sizes;
   for (int i = 0; i < ATTENTION_OPERANDS; i++) plan->all.strides[i] = plan->strides[i];
-  Status status = attention(call->exec, &plan->all);
+  Status status = attention(&call->exec->work, &plan->all);
   if (!status)
     call_set_tensor(call, 0, out);
   else

@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "compute/conv/conv_backward.h"
+#include "op/nn/conv.h"
 #include "tensor/layout.h"
 
 /* A list of one number for each spatial dimension (one number stands for all), into the last `spatial` places. */
@@ -324,7 +325,7 @@ static Status conv_complex(Call *call, int input_at, int weight_at, int bias_at)
     ivalue_release(whole);
     whole = sum;
   }
-  status = tensor_copy(call_out(call, 0), whole.tensor, exec->threads);
+  status = tensor_copy(call_out(call, 0), whole.tensor, exec->work.threads);
 done:
   for (int i = 0; i < 2; i++)
     for (int k = 0; k < 2; k++) {
@@ -339,7 +340,7 @@ done:
 
 /* float32 of one layout, which results have, too. */
 static bool is_channels_last(const Exec *exec, const ConvParams *p, const Tensor *input, const Tensor *out) {
-  return input->dtype == DTYPE_FLOAT32 && p->spatial == 2 && conv_takes_channels_last(exec, p) &&
+  return input->dtype == DTYPE_FLOAT32 && p->spatial == 2 && conv_takes_channels_last(&exec->work, p) &&
          !tensor_is_contiguous(out) && tensor_is_channels_last(input) && tensor_is_channels_last(out);
 }
 
@@ -362,7 +363,7 @@ static Status kernel_conv(Call *call) {
   TRY_GOTO(portable_operand(bias, dtype, &b), done);
   ConvEpilogue bias_only = {.shift = b ? tensor_data(b) : NULL};
   if (channels_last) {
-    status = conv_forward_channels_last(call->exec, &p, input, w, bias_only.shift, out);
+    status = conv_forward_channels_last(&call->exec->work, &p, input, w, bias_only.shift, out);
     goto done;
   }
   if (out->dtype == dtype && tensor_is_contiguous(out))
@@ -370,11 +371,11 @@ static Status kernel_conv(Call *call) {
   else
     TRY_GOTO(tensor_empty(dtype, out->ndim, out->sizes, &y), done);
   if (dtype == DTYPE_FLOAT32)
-    status = conv_forward(call->exec, &p, x, w, &bias_only, y);
+    status = conv_forward(&call->exec->work, &p, x, w, &bias_only, y);
   else
-    status = conv_forward_portable(call->exec, &p, dtype, tensor_data(x), tensor_data(w), b ? tensor_data(b) : NULL,
-                                   tensor_data(y));
-  if (status == OK && y != out) status = tensor_copy(out, y, call->exec->threads);
+    status = conv_forward_portable(&call->exec->work, &p, dtype, tensor_data(x), tensor_data(w),
+                                   b ? tensor_data(b) : NULL, tensor_data(y));
+  if (status == OK && y != out) status = tensor_copy(out, y, call->exec->work.threads);
 done:
   tensor_release(x);
   tensor_release(w);
@@ -430,7 +431,7 @@ static Status kernel_conv_backward(Call *call) {
     TRY_GOTO(tensor_empty(dtype, i == 2 ? 1 : like[i]->ndim, i == 2 ? &p.out_channels : like[i]->sizes, &results[i]),
              done);
   }
-  TRY_GOTO(conv_backward(call->exec, &p, dtype, tensor_data(g), tensor_data(x), tensor_data(w),
+  TRY_GOTO(conv_backward(&call->exec->work, &p, dtype, tensor_data(g), tensor_data(x), tensor_data(w),
                          results[0] ? tensor_data(results[0]) : NULL, results[1] ? tensor_data(results[1]) : NULL,
                          results[2] ? tensor_data(results[2]) : NULL),
            done);

@@ -60,8 +60,8 @@ static Status run_at_once(Call *call, const Expansion *both) {
   Tensor *out;
   TRY(tensor_empty(DTYPE_FLOAT32, both->depthwise->spatial + 2, conv_result_sizes(both->depthwise, sizes), &out));
   Status status =
-      out->numel ? conv_forward_expansion(call->exec, both, call_tensor(call, INPUT), call_tensor(call, EXPAND_WEIGHT),
-                                          call_tensor(call, DEPTHWISE_WEIGHT), out)
+      out->numel ? conv_forward_expansion(&call->exec->work, both, call_tensor(call, INPUT),
+                                          call_tensor(call, EXPAND_WEIGHT), call_tensor(call, DEPTHWISE_WEIGHT), out)
                  : OK;
   if (!status)
     call_set_tensor(call, 0, out);

@@ -171,7 +171,7 @@ static Status run_fused(Call *call, const ConvNorm *n) {
   int64_t sizes[CONV_SPATIAL + 2];
   Tensor *out;
   TRY(result_new(call, input->ndim, conv_result_sizes(p, sizes), &out));
-  Status status = out->numel ? conv_forward(call->exec, p, input, weight, &n->epilogue, out) : OK;
+  Status status = out->numel ? conv_forward(&call->exec->work, p, input, weight, &n->epilogue, out) : OK;
   if (!status)
     call_set_tensor(call, 0, out);
   else

@@ -1,7 +1,7 @@
 /* wick::convolution_norm's arguments, for operators that do its work and more at once. */
 #pragma once
 
-#include "compute/conv/conv.h"
+#include "op/nn/conv.h"
 
 /* Its parameters behind the input; `mark` ends their names. */
 #define CONV_NORM_PARAMETERS(mark)                                                                                \

@@ -156,7 +156,7 @@ static Status kernel_native_dropout(Call *c) {
   if (!out->storage) return OK;
   if (!train) {
     memset(tensor_data(mask), 1, (size_t)mask->numel);
-    return tensor_copy(out, input, c->exec->threads);
+    return tensor_copy(out, input, c->exec->work.threads);
   }
   TRY(draw_bernoulli(c->exec, mask, keep));
   Iterator it;

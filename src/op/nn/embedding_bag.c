@@ -70,7 +70,8 @@ static Status fill_bags(const Call *call, Bags *b, Tensor *out[4]) {
   b->sizes = tensor_data(out[2]);
   for (int64_t bag = 0; bag < b->count; bag++)
     for (int64_t i = b->starts[bag], limit = bag_end(b, bag); i < limit; i++) bag_of[i] = bag;
-  parallel_for(call->exec->threads, b->count, 65536 * b->count / (seen * b->width + b->count + 1) + 1, sum_bags, b);
+  parallel_for(call->exec->work.threads, b->count, 65536 * b->count / (seen * b->width + b->count + 1) + 1, sum_bags,
+               b);
   return b->failed ? status_out_of_memory() : OK;
 }
 

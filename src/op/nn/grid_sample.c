@@ -139,7 +139,7 @@ static Status sample_linearly(Call *call, int64_t param, bool *out_done) {
                     .padding = padding,
                     .align_corners = call_bool(call, 4)};
     memcpy(s.strides, grid->strides, sizeof s.strides);
-    parallel_for(call->exec->threads, input->sizes[0] * ((s.points + POINTS - 1) / POINTS), 32 / s.channels + 1,
+    parallel_for(call->exec->work.threads, input->sizes[0] * ((s.points + POINTS - 1) / POINTS), 32 / s.channels + 1,
                  sample_blocks, &s);
     call_set_tensor(call, 0, out);
     *out_done = true;

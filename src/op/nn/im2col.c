@@ -158,7 +158,7 @@ static Status kernel_im2col(Call *c) {
   if (out->numel == 0) return OK;
   TRY(tensor_contiguous(call_tensor(c, 0), &self));
   Job job = {&b, tensor_data(self), tensor_data(out), (DType)out->dtype};
-  parallel_for(c->exec->threads, b.batch * b.channels, 1, to_columns, &job);
+  parallel_for(c->exec->work.threads, b.batch * b.channels, 1, to_columns, &job);
   tensor_release(self);
   return OK;
 }
@@ -226,9 +226,9 @@ static Status kernel_col2im(Call *c) {
   TRY_GOTO(tensor_contiguous(wide, &columns), done);
   if (out->numel) {
     Job job = {&b, tensor_data(sums), tensor_data(columns), dtype};
-    parallel_for(c->exec->threads, b.batch * b.channels, 1, to_images, &job);
+    parallel_for(c->exec->work.threads, b.batch * b.channels, 1, to_images, &job);
   }
-  if (!direct) status = tensor_copy(out, sums, c->exec->threads);
+  if (!direct) status = tensor_copy(out, sums, c->exec->work.threads);
 done:
   tensor_release(wide);
   tensor_release(columns);

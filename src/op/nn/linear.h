@@ -3,6 +3,7 @@
  * (rnn_layers.c). */
 #pragma once
 
+#include "call/operator.h"
 #include "compute/gemm/gemm.h"
 
 /* The rows of an input that has dimensions. *dense: a copy that they are in, for the caller to release; or NULL. */

@@ -129,7 +129,7 @@ static Status run_tiles(Call *c, int64_t count, GemmMatrix x, const GemmEpilogue
   GemmPanels product = linear_panels(c->exec, count, x, c->inputs[WEIGHT].tensor, call_tensor_or_null(c, BIAS),
                                      tensor_data(out), &packed);
   product.epilogue = epilogue;
-  Status status = gemm_panels(c->exec, &product);
+  Status status = gemm_panels(&c->exec->work, &product);
   if (packed) packed_weight_give_back(packed);
   return status;
 }
@@ -144,7 +144,7 @@ static Status run_fused(Call *c, const Tensor *input, const int64_t *sizes, cons
   bool by_tiles = linear_is_by_panels(c->exec, count, x, weight, call_tensor_or_null(c, BIAS));
   Status status = OK;
   *done = by_tiles || (count * columns <= WHOLE && width > 0 &&
-                       !gemm_is_to_be_attended(c->exec, DTYPE_FLOAT32, count, columns, width));
+                       !gemm_is_to_be_attended(&c->exec->work, DTYPE_FLOAT32, count, columns, width));
   if (*done) {
     GemmEpilogue epilogue = {{term ? tensor_data(term) : NULL, columns, a->limits, a->low, a->high},
                              a->is_in_place ? &a->in_place : NULL};

@@ -60,7 +60,7 @@ static Status run_joined(Call *c, const Tensor *input, int64_t count, GemmMatrix
   for (uint32_t i = 0; i < c->output_count; i++)
     products[i] =
         linear_panels(c->exec, count, x, weight_of(c, i), bias_of(c, i), tensor_data(call_out(c, i)), &packed[i]);
-  Status status = gemm_panels_joined(c->exec, c->output_count, products);
+  Status status = gemm_panels_joined(&c->exec->work, c->output_count, products);
   for (uint32_t i = 0; i < c->output_count; i++)
     if (packed[i]) packed_weight_give_back(packed[i]);
   return status;

@@ -71,11 +71,11 @@ static Status product_by_panels(Exec *exec, const Tensor *a, const Tensor *b, co
   if (a->dtype != DTYPE_FLOAT32 || exec->deterministic || !b->storage || atomic_load(&b->storage->is_shown) || m <= 4 ||
       n <= 4 || k <= 4 || a->strides[1] != 1 || b->strides[0] != 1 || b->strides[1] != k || out->strides[1] != 1 ||
       (a->flags | b->flags | out->flags) & TENSOR_UNUSUAL || ref_is_unique(&b->storage->refs) ||
-      gemm_is_to_be_attended(exec, DTYPE_FLOAT32, m, n, k))
+      gemm_is_to_be_attended(&exec->work, DTYPE_FLOAT32, m, n, k))
     return OK;
   WeightLayout layout;
   gemm_panels_layout(n, k, &layout);
-  PackedWeight *packed = packed_weight_take_settled(exec, b, &layout);
+  PackedWeight *packed = packed_weight_take_settled(&exec->work, b, &layout);
   if (!packed) return OK;
   GemmPanels product = {.m = m,
                         .n = n,
@@ -86,7 +86,7 @@ static Status product_by_panels(Exec *exec, const Tensor *a, const Tensor *b, co
                         .bias = bias,
                         .c = tensor_data(out),
                         .ldc = out->strides[0]};
-  Status status = gemm_panels(exec, &product);
+  Status status = gemm_panels(&exec->work, &product);
   packed_weight_give_back(packed);
   *done = true;
   return status;
@@ -102,7 +102,7 @@ static Status product_into(Exec *exec, const Tensor *a, const Tensor *b, Tensor 
   if (alpha == 1 && !accumulate && out->numel) TRY(product_by_panels(exec, a, b, NULL, out, &done));
   if (done) return OK;
   TRY(gemm_target(out, &target));
-  Status status = gemm(exec, (DType)out->dtype, a->sizes[0], b->sizes[1], a->sizes[1], alpha, matrix(a, 0),
+  Status status = gemm(&exec->work, (DType)out->dtype, a->sizes[0], b->sizes[1], a->sizes[1], alpha, matrix(a, 0),
                        matrix(b, 0), tensor_data(target), target->strides[0], accumulate);
   return gemm_finish(out, target, status);
 }
@@ -124,7 +124,7 @@ static Status shape_bmm(Call *call, TensorSpec *specs) {
   return OK;
 }
 typedef struct Batch {
-  Exec exec;
+  Work work;
   const Tensor *a, *b;
   Tensor *out;
   double alpha;
@@ -142,7 +142,7 @@ static Status batch_item(Batch *p, int64_t i) {
   void *c = (char *)tensor_data(p->out) + i * p->out->strides[0] * item;
   if (p->out->dtype == DTYPE_BFLOAT16 && m * n * k < SMALL_BATCH)
     return gemm_bfloat16_stepwise(m, n, k, (float)p->alpha, true, a, b, c, p->out->strides[1], p->accumulate);
-  return gemm(&p->exec, (DType)p->out->dtype, m, n, k, p->alpha, a, b, c, p->out->strides[1], p->accumulate);
+  return gemm(&p->work, (DType)p->out->dtype, m, n, k, p->alpha, a, b, c, p->out->strides[1], p->accumulate);
 }
 static void batch_items(void *argument, int64_t begin, int64_t end) {
   Batch *p = argument;
@@ -162,13 +162,13 @@ static Status batches_into(Exec *exec, const Tensor *a, const Tensor *b, Tensor 
   Tensor *target;
   if (out->numel == 0) return OK; /* whatever the number of batches */
   TRY(gemm_target(out, &target));
-  Batch batch = {.exec = *exec, .a = a, .b = b, .out = target, .alpha = alpha, .accumulate = accumulate};
+  Batch batch = {.work = exec->work, .a = a, .b = b, .out = target, .alpha = alpha, .accumulate = accumulate};
   int64_t count = a->sizes[0];
   Status status = OK;
-  if (count >= exec->threads) {
-    batch.exec.threads = 0; /* each product serial, by the packed kernels */
+  if (count >= exec->work.threads) {
+    batch.work.threads = 0; /* each product serial, by the packed kernels */
     int64_t work = a->sizes[1] * a->sizes[2] * b->sizes[2];
-    parallel_for(exec->threads, count, 1 + 100000 / (work + 1), batch_items, &batch);
+    parallel_for(exec->work.threads, count, 1 + 100000 / (work + 1), batch_items, &batch);
     if (batch.failed) status = status_out_of_memory();
   } else {
     for (int64_t i = 0; i < count && status == OK; i++) status = batch_item(&batch, i);
@@ -230,7 +230,8 @@ static Status shape_dot(Call *call, TensorSpec *specs) {
 static Status kernel_dot(Call *call) {
   const Tensor *a = call_tensor(call, 0), *b = call_tensor(call, 1);
   GemmMatrix row = {tensor_data(a), 0, a->strides[0]}, column = {tensor_data(b), b->strides[0], 0};
-  return gemm(call->exec, (DType)a->dtype, 1, 1, a->numel, 1, row, column, tensor_data(call_out(call, 0)), 1, false);
+  return gemm(&call->exec->work, (DType)a->dtype, 1, 1, a->numel, 1, row, column, tensor_data(call_out(call, 0)), 1,
+              false);
 }
 
 /* ---- beta * self + alpha * product ---- */
@@ -302,10 +303,10 @@ static Status scale_self(Call *call, IValue beta) {
     tensor_fill_zero(out);
     return OK;
   }
-  if (ivalue_to_complex(beta) == 1) return out == self ? OK : tensor_copy(out, self, call->exec->threads);
+  if (ivalue_to_complex(beta) == 1) return out == self ? OK : tensor_copy(out, self, call->exec->work.threads);
   IValue scaled = IVALUE_NONE;
   TRY(op_call(call->exec, &mul, 2, (IValue[]){ivalue_tensor((Tensor *)self), beta}, 1, &scaled));
-  Status status = tensor_copy(out, scaled.tensor, call->exec->threads);
+  Status status = tensor_copy(out, scaled.tensor, call->exec->work.threads);
   ivalue_release(scaled);
   return status;
 }
@@ -319,7 +320,7 @@ static Status add_complex_product(Call *call, ProductInto *into, IValue alpha) {
   Status status = into(call->exec, call_tensor(call, 1), call_tensor(call, 2), part, 1, true);
   if (status == OK) status = op_call(call->exec, &mul, 2, (IValue[]){ivalue_tensor(part), alpha}, 1, &scaled);
   if (status == OK) status = op_call(call->exec, &add, 2, (IValue[]){ivalue_tensor(out), scaled}, 1, &sum);
-  if (status == OK) status = tensor_copy(out, sum.tensor, call->exec->threads);
+  if (status == OK) status = tensor_copy(out, sum.tensor, call->exec->work.threads);
   tensor_release(part);
   ivalue_release(scaled);
   ivalue_release(sum);
@@ -354,7 +355,7 @@ static Status add_mixed_product(Call *call) {
   IValue product = IVALUE_NONE, sum = IVALUE_NONE;
   TRY(op_call(call->exec, &mm, 2, call->inputs + 1, 1, &product));
   Status status = op_call(call->exec, &add, 3, (IValue[]){call->inputs[0], product, ivalue_int(1)}, 1, &sum);
-  if (status == OK) status = tensor_copy(call_out(call, 0), sum.tensor, call->exec->threads);
+  if (status == OK) status = tensor_copy(call_out(call, 0), sum.tensor, call->exec->work.threads);
   ivalue_release(product);
   ivalue_release(sum);
   return status;
@@ -430,14 +431,14 @@ bool linear_is_by_panels(const Exec *exec, int64_t count, GemmMatrix x, const Te
   if (weight->ndim != 2 || !fused_is_plain(weight) || !fused_is_vector(bias, weight->sizes[0])) return false;
   int64_t rows = weight->sizes[0], in = weight->sizes[1];
   return count > 4 && rows > 4 && in > 0 && x.col_stride == 1 &&
-         !gemm_is_to_be_attended(exec, DTYPE_FLOAT32, count, rows, in);
+         !gemm_is_to_be_attended(&exec->work, DTYPE_FLOAT32, count, rows, in);
 }
 GemmPanels linear_panels(const Exec *exec, int64_t count, GemmMatrix x, const Tensor *weight, const Tensor *bias,
                          void *out, PackedWeight **out_packed) {
   int64_t rows = weight->sizes[0], in = weight->sizes[1];
   WeightLayout layout;
   gemm_panels_layout(rows, in, &layout);
-  PackedWeight *packed = *out_packed = packed_weight_take_settled(exec, weight, &layout);
+  PackedWeight *packed = *out_packed = packed_weight_take_settled(&exec->work, weight, &layout);
   return (GemmPanels){.m = count,
                       .n = rows,
                       .k = in,
@@ -452,7 +453,7 @@ GemmPanels linear_panels(const Exec *exec, int64_t count, GemmMatrix x, const Te
 }
 static Status add_to_bias(const Exec *exec, const Tensor *bias, Tensor *out) {
   int64_t rows = out->ndim ? out->sizes[out->ndim - 1] : 1;
-  if (!fused_is_plain(out) || !fused_is_vector(bias, rows)) return tensor_copy(out, bias, exec->threads);
+  if (!fused_is_plain(out) || !fused_is_vector(bias, rows)) return tensor_copy(out, bias, exec->work.threads);
   for (int64_t i = 0; i < out->numel; i += rows)
     memcpy((float *)tensor_data(out) + i, tensor_data(bias), (size_t)rows * sizeof(float));
   return OK;
@@ -462,14 +463,14 @@ Status linear_product(Exec *exec, int64_t count, GemmMatrix x, const Tensor *wei
   if (linear_is_by_panels(exec, count, x, weight, bias)) {
     PackedWeight *packed;
     GemmPanels product = linear_panels(exec, count, x, weight, bias, tensor_data(out), &packed);
-    Status status = gemm_panels(exec, &product);
+    Status status = gemm_panels(&exec->work, &product);
     if (packed) packed_weight_give_back(packed);
     return status;
   }
   int64_t in = weight->sizes[weight->ndim - 1], rows = weight->ndim == 2 ? weight->sizes[0] : 1;
   GemmMatrix w = {tensor_data(weight), weight->strides[weight->ndim - 1], weight->ndim == 2 ? weight->strides[0] : 0};
   if (bias) TRY(add_to_bias(exec, bias, out));
-  return gemm(exec, (DType)out->dtype, count, rows, in, 1, x, w, tensor_data(out), rows, bias != NULL);
+  return gemm(&exec->work, (DType)out->dtype, count, rows, in, 1, x, w, tensor_data(out), rows, bias != NULL);
 }
 static Status kernel_linear(Call *call) {
   const Tensor *input = call_tensor(call, 0), *weight = call_tensor(call, 1), *bias = call_tensor_or_null(call, 2);
@@ -483,7 +484,7 @@ static Status kernel_linear(Call *call) {
                                      : tensor_empty((DType)out->dtype, out->ndim, out->sizes, &target),
            done);
   TRY_GOTO(linear_product(call->exec, count, x, weight, bias, target), done);
-  if (target != out) status = tensor_copy(out, target, call->exec->threads);
+  if (target != out) status = tensor_copy(out, target, call->exec->work.threads);
 done:
   tensor_release(dense);
   tensor_release(target);
@@ -573,7 +574,7 @@ static Status kernel_matmul(Call *call) {
   TRY_GOTO(tensor_view_sizes(target, 3, (const int64_t[]){left->sizes[0], left->sizes[1], right->sizes[2]}, &result),
            done);
   status = batches_into(call->exec, left, right, result, 1, false);
-  if (status == OK && target != out) status = tensor_copy(out, target, call->exec->threads);
+  if (status == OK && target != out) status = tensor_copy(out, target, call->exec->work.threads);
 done:
   tensor_release(left);
   tensor_release(right);

@@ -188,8 +188,9 @@ static Status kernel_layer_norm(Call *call) {
     r.mean = call_out(call, 1);
     r.invstd = call_out(call, 2);
   }
-  if (r.length > 0) parallel_for(call->exec->threads, input->numel / r.length, 1 + 16384 / r.length, layer_rows, &r);
-  if (y != out) status = tensor_copy(out, y, call->exec->threads);
+  if (r.length > 0)
+    parallel_for(call->exec->work.threads, input->numel / r.length, 1 + 16384 / r.length, layer_rows, &r);
+  if (y != out) status = tensor_copy(out, y, call->exec->work.threads);
 done:
   tensor_release(x);
   tensor_release(y);
@@ -290,8 +291,8 @@ static Status kernel_group_norm(Call *call) {
   r.length = r.channels / r.group * r.inner;
   r.x = tensor_data(x);
   r.y = tensor_data(in_rows ? out : y);
-  parallel_for(call->exec->threads, call_int(call, 3) * r.group, 1 + 16384 / r.length, group_rows, &r);
-  if (!in_rows) status = tensor_copy(out, y, call->exec->threads);
+  parallel_for(call->exec->work.threads, call_int(call, 3) * r.group, 1 + 16384 / r.length, group_rows, &r);
+  if (!in_rows) status = tensor_copy(out, y, call->exec->work.threads);
 done:
   tensor_release(x);
   tensor_release(y);
@@ -467,7 +468,7 @@ static Status kernel_batch_norm(Call *call) {
   b.inner = last || channels == 0 || input->sizes[0] == 0 ? 1 : input->numel / channels / input->sizes[0];
   b.batch = channels ? input->numel / channels / (b.inner ? b.inner : 1) : 0;
   if (training) {
-    TRY_GOTO(batch_statistics(call->exec->threads, &b), done);
+    TRY_GOTO(batch_statistics(call->exec->work.threads, &b), done);
     double count = (double)(b.batch * b.inner);
     update_running(mean, b.mean, channels, momentum, 1);
     update_running(var, b.variance, channels, momentum, count / (count - 1));
@@ -502,10 +503,10 @@ static Status kernel_batch_norm(Call *call) {
       to[i] = (from[i] - b.mean[c]) / sqrt(b.variance[c] + eps) * number_at(weight, c, 1) + number_at(bias, c, 0);
     }
   } else if (input->numel) {
-    parallel_for(call->exec->threads, b.inner == 1 ? b.batch : b.batch * channels,
+    parallel_for(call->exec->work.threads, b.inner == 1 ? b.batch : b.batch * channels,
                  1 + 16384 / (b.inner == 1 ? channels : b.inner), batch_planes, &b);
   }
-  if (y != out) status = tensor_copy(out, y, call->exec->threads);
+  if (y != out) status = tensor_copy(out, y, call->exec->work.threads);
 done:
   mem_free(numbers);
   tensor_release(x);

@@ -53,7 +53,7 @@ static Status operand(const Call *call, const Tensor *t, DType dtype, bool last,
     spec.has_strides = true;
     strides_channels_last(spec.ndim, spec.sizes, spec.strides);
     status = tensor_new(&spec, out);
-    if (!status) status = tensor_copy(*out, converted, call->exec->threads);
+    if (!status) status = tensor_copy(*out, converted, call->exec->work.threads);
   }
   tensor_release(converted);
   return status;
@@ -73,7 +73,7 @@ static Status read_statistics(const Call *call, const NormBatch *b, bool trainin
     return OK;
   }
   if (training) {
-    TRY(norm_batch_statistics(call->exec->threads, b, mean, invstd));
+    TRY(norm_batch_statistics(call->exec->work.threads, b, mean, invstd));
   } else {
     read_doubles(given(call, RUNNING_MEAN), mean);
     read_doubles(given(call, RUNNING_VAR), invstd);
@@ -104,7 +104,7 @@ static Status derive(Call *call, NormBatch *b, Tensor *grad_x, const bool *mask)
   Tensor *results[3] = {NULL};
   Status status = read_statistics(call, b, training, mean, invstd);
   if (!status)
-    status = norm_batch_backward(call->exec->threads, b, training, mean, invstd, weight ? scale : NULL, for_weight,
+    status = norm_batch_backward(call->exec->work.threads, b, training, mean, invstd, weight ? scale : NULL, for_weight,
                                  for_bias);
   if (!status && mask[0]) status = tensor_to_dtype(grad_x, (DType)input->dtype, &results[0]);
   if (!status && mask[1]) status = vector_of(call, channels, for_weight, &results[1]);

@@ -53,7 +53,7 @@ static Status kernel_norm_relu(Call *call) {
     norm_fold_stored(call_tensor_or_null(call, GAMMA), call_tensor_or_null(call, BETA), call_tensor(call, MEAN),
                      call_tensor(call, VAR), call_double(call, EPS), channels, numbers, numbers + channels);
     Planes p = {tensor_data(input), numbers, numbers + channels, tensor_data(call_out(call, 0)), channels, inner};
-    parallel_for(call->exec->threads, input->numel / inner, 1 + 8192 / inner, normalize_planes, &p);
+    parallel_for(call->exec->work.threads, input->numel / inner, 1 + 8192 / inner, normalize_planes, &p);
   }
   mem_free(numbers);
   return status;

@@ -158,7 +158,7 @@ static Status pad_constant(Call *c, const Padding *p) {
     memcpy(&job.value, tensor_data(one), (size_t)item);
     job.to = tensor_data(out);
     job.from = tensor_items(self, item);
-    parallel_for(c->exec->threads, p->planes, 32768 * p->planes / out->numel + 1, pad_constant_planes, &job);
+    parallel_for(c->exec->work.threads, p->planes, 32768 * p->planes / out->numel + 1, pad_constant_planes, &job);
   }
   tensor_release(one);
   return status;
@@ -171,7 +171,7 @@ static Status kernel_constant(Call *c) {
   const int64_t *pad = call_ints(c, 1, &count);
   Padding padding;
   if (pads_planes(self, out, pad, count, &padding)) return pad_constant(c, &padding);
-  if (!only_crops(pad, count)) TRY(fill_with(out, call_scalar(c, 2), c->exec->threads));
+  if (!only_crops(pad, count)) TRY(fill_with(out, call_scalar(c, 2), c->exec->work.threads));
   Tensor *to = tensor_retain(out), *from = tensor_retain(self);
   Status status = OK;
   for (size_t i = 0; i < count / 2 && status == OK; i++) {
@@ -188,7 +188,7 @@ static Status kernel_constant(Call *c) {
     tensor_release(from);
     from = part;
   }
-  status = tensor_copy(to, from, c->exec->threads);
+  status = tensor_copy(to, from, c->exec->work.threads);
 done:
   tensor_release(to);
   tensor_release(from);
@@ -358,7 +358,7 @@ static Status run_planes(Call *c, const Padding *p, ParallelBody *body, PadJob *
   job->padding = p;
   job->tables = tables;
   job->item = (int64_t)dtype_size(job->dtype);
-  parallel_for(c->exec->threads, p->planes, 32768 / (plane + 1) + 1, body, job);
+  parallel_for(c->exec->work.threads, p->planes, 32768 / (plane + 1) + 1, body, job);
   mem_free(tables[0]);
   return OK;
 }
@@ -438,7 +438,7 @@ static Status kernel_pad_backward(Call *c) {
                   .dtype = dtype};
     if (padded->numel) status = run_planes(c, &p, add_planes, &job);
   }
-  if (status == OK) status = tensor_copy(out, sums, c->exec->threads);
+  if (status == OK) status = tensor_copy(out, sums, c->exec->work.threads);
   tensor_release(wide);
   tensor_release(padded);
   tensor_release(sums);

@@ -249,8 +249,8 @@ static bool run_float32(Call *call, Pool *p, Status *status) {
   const PoolWindow *w = &p->w;
   if (p->in->dtype != DTYPE_FLOAT32) return false;
   if (p->adaptive && p->kernel != plane_max && numel3(w->out) == 1) {
-    parallel_for(call->exec->threads, w->planes, 1 + 12288 / (numel3(w->in) + 1), average_whole, p);
-    *status = exec_attend(call->exec);
+    parallel_for(call->exec->work.threads, w->planes, 1 + 12288 / (numel3(w->in) + 1), average_whole, p);
+    *status = work_check(&call->exec->work);
     return true;
   }
   PoolPlanes planes = {.planes = w->planes,
@@ -267,9 +267,9 @@ static bool run_float32(Call *call, Pool *p, Status *status) {
     planes.padding[d] = even ? 0 : w->padding[d];
     planes.dilation[d] = even ? 1 : w->dilation[d];
   }
-  *status = p->indices ? pool_indices_run(call->exec, &planes, tensor_data(p->in), tensor_data(p->out),
+  *status = p->indices ? pool_indices_run(&call->exec->work, &planes, tensor_data(p->in), tensor_data(p->out),
                                           tensor_data(p->indices))
-                       : pool_planes_run(call->exec, &planes, tensor_data(p->in), tensor_data(p->out));
+                       : pool_planes_run(&call->exec->work, &planes, tensor_data(p->in), tensor_data(p->out));
   return true;
 }
 
@@ -294,7 +294,7 @@ static Status run_planes(Call *call, Pool *p, const Tensor *input) {
   TRY_GOTO(stand_in_for(&p->out), done);
   TRY_GOTO(stand_in_for(&p->indices), done);
   if (!run_float32(call, p, &status)) {
-    parallel_for(call->exec->threads, p->w.planes, 1 + 8192 / (numel3(p->w.in) + 1), pool_planes, p);
+    parallel_for(call->exec->work.threads, p->w.planes, 1 + 8192 / (numel3(p->w.in) + 1), pool_planes, p);
     status = p->failed ? status_out_of_memory() : OK;
   }
 done:
@@ -492,7 +492,7 @@ static Status kernel_max_backward(Call *call) {
   TRY_GOTO(tensor_contiguous(grad, &g), done);
   TRY_GOTO(tensor_contiguous(indices, &at), done);
   TRY_GOTO(tensor_empty(dtype, self->ndim, self->sizes, &out), done);
-  if (self->numel && !pool_spread(call->exec->threads, dtype, self->numel / size, size, count, tensor_data(g),
+  if (self->numel && !pool_spread(call->exec->work.threads, dtype, self->numel / size, size, count, tensor_data(g),
                                   tensor_data(at), tensor_data(out)))
     status =
         status_new(ERROR_RUNTIME, "max_pool: an index lies outside of the plane of %lld elements", (long long)size);
@@ -615,7 +615,7 @@ static Status run_average_backward(Call *call, Pool *p) {
   Status status;
   TRY_GOTO(stand_in_for(&p->out), done);
   if (out->numel)
-    parallel_for(call->exec->threads, p->w.planes, 1 + 8192 / (numel3(p->w.in) + 1), average_backward_planes, p);
+    parallel_for(call->exec->work.threads, p->w.planes, 1 + 8192 / (numel3(p->w.in) + 1), average_backward_planes, p);
   status = p->failed ? status_out_of_memory() : OK;
   if (p->out != out) status = copy_over(status, out, p->out);
 done:

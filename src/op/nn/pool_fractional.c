@@ -127,8 +127,8 @@ static Status kernel_fractional(Call *call) {
       pool_window(plane, in, begin, kernel, (double *)tensor_data(values) + o, (int64_t *)tensor_data(places) + o);
     }
   }
-  TRY_GOTO(tensor_copy(out, values, call->exec->threads), done);
-  status = tensor_copy(indices, places, call->exec->threads);
+  TRY_GOTO(tensor_copy(out, values, call->exec->work.threads), done);
+  status = tensor_copy(indices, places, call->exec->work.threads);
 done:
   tensor_release(input);
   tensor_release(samples);

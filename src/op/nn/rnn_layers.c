@@ -84,10 +84,10 @@ static Status run_direction(const Layers *l, int64_t index, bool backwards, Gemm
     step.from_input = floats(from_input) + at * width;
     TRY_GOTO(linear_product(l->exec, step.rows, (GemmMatrix){step.h, n, 1}, w.of_hidden, w.hidden_bias, from_hidden),
              done);
-    rnn_step(l->exec->threads, &step);
+    rnn_step(l->exec->work.threads, &step);
     for (int64_t i = 0; i < step.rows; i++) memcpy(out + (at + i) * pitch, step.h + i * n, (size_t)n * sizeof(float));
     if (!backwards) at += step.rows;
-    TRY_GOTO(exec_attend(l->exec), done);
+    TRY_GOTO(work_check(&l->exec->work), done);
   }
 done:
   tensor_release(from_input);
@@ -156,8 +156,8 @@ static bool read_layers(const Call *call, uint32_t at, Layers *l, const Tensor *
 static Status run_call(Call *call, Layers *l, const Tensor *h0, const Tensor *c0, GemmMatrix x, int64_t rows,
                        Tensor *out) {
   Status status;
-  TRY_GOTO(copy_of(h0, l->exec->threads, &l->h), done);
-  if (c0) TRY_GOTO(copy_of(c0, l->exec->threads, &l->c), done);
+  TRY_GOTO(copy_of(h0, l->exec->work.threads, &l->h), done);
+  if (c0) TRY_GOTO(copy_of(c0, l->exec->work.threads, &l->c), done);
   TRY_GOTO(run_layers(l, x, rows, floats(out)), done);
   call_set_tensor(call, 0, tensor_retain(out));
   call_set_tensor(call, 1, tensor_retain(l->h));
@@ -253,21 +253,21 @@ Status rnn_cell_shortcut(Call *call, int64_t param, bool *out_done) {
   Status status;
   TRY_GOTO(new_matrix(rows, width, &from_input), done);
   TRY_GOTO(new_matrix(rows, width, &from_hidden), done);
-  TRY_GOTO(copy_of(h0, call->exec->threads, &h), done);
-  if (c0) TRY_GOTO(copy_of(c0, call->exec->threads, &c), done);
+  TRY_GOTO(copy_of(h0, call->exec->work.threads, &h), done);
+  if (c0) TRY_GOTO(copy_of(c0, call->exec->work.threads, &c), done);
   TRY_GOTO(linear_product(call->exec, rows, (GemmMatrix){tensor_data(input), input->sizes[1], 1}, w.of_input,
                           w.input_bias, from_input),
            done);
   TRY_GOTO(
       linear_product(call->exec, rows, (GemmMatrix){tensor_data(h0), n, 1}, w.of_hidden, w.hidden_bias, from_hidden),
       done);
-  rnn_step(call->exec->threads, &(RnnStep){.mode = mode,
-                                           .rows = rows,
-                                           .hidden = n,
-                                           .from_input = floats(from_input),
-                                           .from_hidden = floats(from_hidden),
-                                           .h = floats(h),
-                                           .c = c ? floats(c) : NULL});
+  rnn_step(call->exec->work.threads, &(RnnStep){.mode = mode,
+                                                .rows = rows,
+                                                .hidden = n,
+                                                .from_input = floats(from_input),
+                                                .from_hidden = floats(from_hidden),
+                                                .h = floats(h),
+                                                .c = c ? floats(c) : NULL});
   call_set_tensor(call, 0, tensor_retain(h));
   if (c) call_set_tensor(call, 1, tensor_retain(c));
   *out_done = true;

@@ -102,7 +102,7 @@ static bool run_blocks(const SoftmaxRun *run, const Exec *exec, const Tensor *se
   if (s.inner < LEAST_INNER) return false;
   s.blocks = (s.inner + BLOCK - 1) / BLOCK;
   int64_t outer = self->numel / (s.length * s.inner), grain = 1 + 8192 / (s.length * BLOCK);
-  parallel_for(exec->threads, outer * s.blocks, grain, softmax_blocks, &s);
+  parallel_for(exec->work.threads, outer * s.blocks, grain, softmax_blocks, &s);
   return true;
 }
 
@@ -128,8 +128,8 @@ static Status kernel_softmax(Call *call) {
     dtype_convert(s.out, tensor_data(out), 1, DTYPE_FLOAT64, &x, 1, 1);
     return OK;
   }
-  if (run_blocks(&s, call->exec, self, out, dim)) return exec_attend(call->exec);
-  TRY(iterate_lines(2, (const Tensor *const[]){out, self}, (int)dim, call->exec->threads, run_line, &s));
+  if (run_blocks(&s, call->exec, self, out, dim)) return work_check(&call->exec->work);
+  TRY(iterate_lines(2, (const Tensor *const[]){out, self}, (int)dim, call->exec->work.threads, run_line, &s));
   return s.failed ? status_out_of_memory() : OK;
 }
 

@@ -378,9 +378,9 @@ static Status kernel_resample(Call *call) {
   if (!tensor_is_contiguous(out)) TRY_GOTO(tensor_empty((DType)out->dtype, out->ndim, out->sizes, &stand_in), done);
   r.from = dense;
   r.to = stand_in ? stand_in : out;
-  parallel_for(call->exec->threads, r.planes, 1 + 16384 / numel3(r.out),
+  parallel_for(call->exec->work.threads, r.planes, 1 + 16384 / numel3(r.out),
                is_by_floats(&r) ? resample_float_planes : resample_planes, &r);
-  status = r.failed ? status_out_of_memory() : exec_poll(call->exec);
+  status = r.failed ? status_out_of_memory() : work_poll(&call->exec->work);
   if (status == OK && stand_in) status = tensor_copy(out, stand_in, 1);
 done:
   for (int d = 0; d < 3; d++) {

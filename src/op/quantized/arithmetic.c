@@ -159,7 +159,7 @@ static Status binary(Call *c, const Tensor *a, const Tensor *b, double scale, in
     return status_new(ERROR_RUNTIME, STR_FMT ": the out tensor has other sizes or another dtype", STR_ARG(c->op->name));
   }
   Status status = iterator_init(&it, 3, (const Tensor *const[]){out, a, b});
-  if (!status && out->numel) iterator_run_parallel(&it, c->exec->threads, 1 << 18, run, &p);
+  if (!status && out->numel) iterator_run_parallel(&it, c->exec->work.threads, 1 << 18, run, &p);
   if (status && !into) tensor_release(out);
   if (!status) call_set_tensor(c, 0, into ? tensor_retain(into) : out);
   return status;
@@ -222,7 +222,7 @@ static Status change(Call *c, const Tensor *a, Change *h, double scale, Tensor *
     tensor_set_quantizer(into, q);
   }
   Status status = iterator_init(&it, 2, (const Tensor *const[]){out, a});
-  if (!status && out->numel) iterator_run_parallel(&it, c->exec->threads, 16384, run_change, h);
+  if (!status && out->numel) iterator_run_parallel(&it, c->exec->work.threads, 16384, run_change, h);
   if (status && !into) tensor_release(out);
   if (!status) call_set_tensor(c, 0, into ? tensor_retain(into) : out);
   return status;

@@ -234,27 +234,27 @@ static void run_tile(const Conv *v, int64_t i, int64_t images, int32_t *scratch)
                  v->to + first * p->outputs, p->outputs, scratch);
 }
 
-typedef struct Work {
+typedef struct Tiles {
   Conv *conv;
   int64_t images;
-} Work;
+} Tiles;
 
 static void run_tiles(void *argument, int64_t begin, int64_t end) {
-  Work *work = argument;
+  Tiles *tiles = argument;
   int32_t *scratch = mem_alloc(LAYER_SCRATCH * sizeof *scratch);
-  if (!scratch) atomic_store(&work->conv->failed, true);
-  for (int64_t i = begin; i < end && scratch; i++) run_tile(work->conv, i, work->images, scratch);
+  if (!scratch) atomic_store(&tiles->conv->failed, true);
+  for (int64_t i = begin; i < end && scratch; i++) run_tile(tiles->conv, i, tiles->images, scratch);
   mem_free(scratch);
 }
 
 static void run_products(Conv *v, int64_t images, int threads) {
   const ConvParams *p = v->p;
-  Work work = {v, images};
+  Tiles tiles = {v, images};
   v->tile_rows = layer_tile_rows(images * v->pixels);
   v->chunks = (images * v->pixels + v->tile_rows - 1) / v->tile_rows;
   int64_t outputs = p->outputs / p->groups, most = LAYER_BLOCKS * QGEMM_BLOCK;
   int64_t one = v->tile_rows * (outputs < most ? outputs : most) * (v->taps * v->quads * QGEMM_DEPTH + 1);
-  parallel_for(threads, v->chunks * layer_columns(&p->layer) * p->groups, 1 + (1 << 19) / (one + 1), run_tiles, &work);
+  parallel_for(threads, v->chunks * layer_columns(&p->layer) * p->groups, 1 + (1 << 19) / (one + 1), run_tiles, &tiles);
 }
 
 /* ---- one input channel a group ---- */
@@ -300,18 +300,18 @@ static Status run_images(Conv *v, int64_t first, int64_t images, const Exec *exe
   int64_t lines = images * v->sizes[0] * v->sizes[1], line_bytes = v->sizes[2] * v->pixel_bytes;
   v->first_image = first;
   if (v->laid_out) {
-    parallel_for(exec->threads, lines, 1 + (1 << 19) / (line_bytes + 1), lay_out_lines, v);
+    parallel_for(exec->work.threads, lines, 1 + (1 << 19) / (line_bytes + 1), lay_out_lines, v);
     v->images = v->laid_out;
   }
   v->is_small = layer_is_small(v->images, images * v->image_bytes);
   if (v->p->depthwise) {
     int64_t one = (v->taps + 4) * v->p->outputs;
-    parallel_for(exec->threads, images * v->pixels, 1 + (1 << 17) / (one + 1), run_depthwise, v);
+    parallel_for(exec->work.threads, images * v->pixels, 1 + (1 << 17) / (one + 1), run_depthwise, v);
   } else {
-    run_products(v, images, exec->threads);
+    run_products(v, images, exec->work.threads);
   }
   v->to += images * v->pixels * v->p->outputs;
-  return atomic_load(&v->failed) ? status_out_of_memory() : exec_attend(exec);
+  return atomic_load(&v->failed) ? status_out_of_memory() : work_check(&exec->work);
 }
 
 static Status prepare(Conv *v, int64_t *images) {

@@ -185,7 +185,7 @@ static Status limited(Call *c, const Tensor *self, int64_t least, int64_t most, 
   strides_preserve(self->ndim, self->sizes, self->strides, strides);
   TRY(tensor_new_quantized(l.dtype, self->ndim, self->sizes, strides, tensor_quantizer(self), out));
   Status status = iterator_init(&it, 2, (const Tensor *const[]){*out, self});
-  if (!status && self->numel) iterator_run_parallel(&it, c->exec->threads, 1 << 16, run_limits, &l);
+  if (!status && self->numel) iterator_run_parallel(&it, c->exec->work.threads, 1 << 16, run_limits, &l);
   if (status) tensor_release(*out);
   return status;
 }
@@ -258,7 +258,7 @@ static Status kernel_relu6(Call *c) {
   Tensor *self = call_tensor(c, 0);
   TRY(form_relu6(c));
   if (!call_bool(c, 1)) return OK;
-  TRY(tensor_copy(self, call_out(c, 0), c->exec->threads));
+  TRY(tensor_copy(self, call_out(c, 0), c->exec->work.threads));
   tensor_bump_version(self);
   call_set_tensor(c, 0, tensor_retain(self));
   return OK;
@@ -314,7 +314,7 @@ static Status form_copy(Call *c) {
   TRY(tensor_expand(call_tensor(c, 1), self->ndim, self->sizes, &from));
   Status status = tensor_new_quantized((DType)self->dtype, self->ndim, self->sizes, NULL, tensor_quantizer(self), &out);
   if (!status) {
-    status = tensor_copy(out, from, c->exec->threads);
+    status = tensor_copy(out, from, c->exec->work.threads);
     if (status)
       tensor_release(out);
     else

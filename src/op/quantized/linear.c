@@ -162,9 +162,9 @@ static Status run(Call *c, const LinearParams *p, const LayerInput *input, const
   int64_t ld, depth = p->weight->sizes[1], count = out->numel / p->weight->sizes[0];
   void *owned;
   TRY(padded_rows(input->bytes, depth, &rows, &ld, &owned));
-  Status status =
-      count ? layer_run(&p->layer, output, count, rows, ld, tensor_data(out), p->weight->sizes[0], c->exec->threads)
-            : OK;
+  Status status = count ? layer_run(&p->layer, output, count, rows, ld, tensor_data(out), p->weight->sizes[0],
+                                    c->exec->work.threads)
+                        : OK;
   mem_free(owned);
   return status;
 }
@@ -252,7 +252,7 @@ static Status kernel_saturate_fp16(Call *c) {
   if (weight->dtype != DTYPE_FLOAT32) return call_unsupported_dtype(c, (DType)weight->dtype);
   TRY(op_call(c->exec, &clamp, 3, (IValue[]){ivalue_tensor(weight), ivalue_float(-65504), ivalue_float(65504)}, 1,
               &limited));
-  Status status = tensor_copy(weight, limited.tensor, c->exec->threads);
+  Status status = tensor_copy(weight, limited.tensor, c->exec->work.threads);
   ivalue_release(limited);
   if (!status) call_set_tensor(c, 0, tensor_retain(weight));
   return status;

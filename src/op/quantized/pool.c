@@ -206,7 +206,8 @@ static Status run(Call *c, Pool *p) {
     p->in = tensor_data(in);
     p->out = tensor_data(out);
     int64_t pixels = p->w.out[0] * p->w.out[1] * p->w.out[2];
-    if (out->numel) parallel_for(c->exec->threads, p->batch * pixels, 1 + 32768 / (p->channels + 1), pool_pixels, p);
+    if (out->numel)
+      parallel_for(c->exec->work.threads, p->batch * pixels, 1 + 32768 / (p->channels + 1), pool_pixels, p);
     if (atomic_load(&p->failed)) status = status_out_of_memory();
     if (status)
       tensor_release(out);

@@ -114,7 +114,8 @@ static Status bilinear(Call *c, int64_t height, int64_t width, bool align, doubl
               dtype_quantized_min((DType)self->dtype),
               dtype_quantized_max((DType)self->dtype),
               channels_last};
-  if (out->numel) parallel_for(c->exec->threads, sizes[0] * sizes[1], 1 + 8192 / (height * width), resize_planes, &r);
+  if (out->numel)
+    parallel_for(c->exec->work.threads, sizes[0] * sizes[1], 1 + 8192 / (height * width), resize_planes, &r);
   mem_free(taps);
   call_set_tensor(c, 0, out);
   return OK;

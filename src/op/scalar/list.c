@@ -1,5 +1,6 @@
 /* Lists of any element type. Whoever reads a whole list holds it first, so that other threads can't change it
  * meanwhile. */
+#include "call/operator.h"
 #include "call/results.h"
 #include "compute/element/element.h"
 #include "ivalue/lock.h"

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "call/operator.h"
 #include "call/results.h"
 #include "compute/element/element.h"
 
@@ -111,7 +112,7 @@ static Status merge_sort(Call *c, IValue *items, size_t count, bool down) {
     IValue *swapped = from;
     from = to;
     to = swapped;
-    status = exec_poll(c->exec);
+    status = work_poll(&c->exec->work);
   }
   if (from != items) memcpy(items, from, count * sizeof *items);
   mem_free(other);

@@ -113,7 +113,7 @@ static Status copy_as(Call *c, const Tensor *self, DType dtype) {
   const Tensor *old = tensor_sparse_parts(self)->values;
   Tensor *values = NULL, *out = NULL;
   TRY(tensor_empty(dtype, old->ndim, old->sizes, &values));
-  Status status = tensor_copy(values, old, c->exec->threads);
+  Status status = tensor_copy(values, old, c->exec->work.threads);
   if (!status) status = tensor_with_values(self, values, &out);
   tensor_release(values);
   return sparse_give(c, status, out);

@@ -206,7 +206,7 @@ static Status kernel_polar(Call *c) {
   if (!out->storage) return OK;
   Iterator it;
   TRY(iterator_init(&it, 3, (const Tensor *const[]){out, call_tensor(c, 0), call_tensor(c, 1)}));
-  iterator_run_parallel(&it, c->exec->threads, 4096, polar_run,
+  iterator_run_parallel(&it, c->exec->work.threads, 4096, polar_run,
                         (DType[]){(DType)out->dtype, (DType)call_tensor(c, 0)->dtype});
   return OK;
 }

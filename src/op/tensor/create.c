@@ -114,11 +114,11 @@ static Status kernel_fill_tensor(Call *c) {
   if (value->ndim != 0)
     return status_new(ERROR_RUNTIME, "fill_ only supports 0-dimension value tensor but got tensor with %d dimensions.",
                       value->ndim);
-  return tensor_copy(out, value, c->exec->threads);
+  return tensor_copy(out, value, c->exec->work.threads);
 }
 
 static Status kernel_copy(Call *c) {
-  return tensor_copy(call_out(c, 0), call_tensor(c, 1), c->exec->threads);
+  return tensor_copy(call_out(c, 0), call_tensor(c, 1), c->exec->work.threads);
 }
 
 static Status kernel_copy_number(Call *c) {

@@ -6,6 +6,7 @@
 
 #include <assert.h>
 
+#include "call/operator.h"
 #include "compute/element/element.h"
 #include "tensor/iterate.h"
 
@@ -113,7 +114,7 @@ static Status walk_pieces(Exec *exec, const Iterator *it, IndexWalk *w) {
   const int64_t piece = 1 << 20;
   for (int64_t begin = 0, end; begin < it->numel && !w->is_bad; begin = end) {
     end = it->numel - begin < piece ? it->numel : begin + piece;
-    TRY(exec_attend(exec));
+    TRY(work_check(&exec->work));
     iterator_run(it, begin, end, walk_run, w);
   }
   return OK;
@@ -132,7 +133,7 @@ static Status walk(Exec *exec, IndexWalk *w, const Tensor *table, int64_t dim, c
   Iterator it;
   TRY_GOTO(iterator_init(&it, 3, (const Tensor *const[]){index, other, view ? view : table}), done);
   if (w->gather)
-    iterator_run_parallel(&it, exec->threads, 16384, walk_run, w);
+    iterator_run_parallel(&it, exec->work.threads, 16384, walk_run, w);
   else
     status = walk_pieces(exec, &it, w);
   if (!status && w->is_bad)
@@ -193,6 +194,21 @@ static Status kernel_gather(Call *call) {
 }
 
 /* ---- scatter ---- */
+/* A zero-dimensional tensor of `dtype` (not a wrapped number) from a Scalar. */
+static Status number_tensor(IValue number, DType dtype, Tensor **out) {
+  TRY(tensor_empty(dtype, 0, NULL, out));
+  if (number.tag == TAG_COMPLEX) {
+    complex128 c = ivalue_to_complex(number);
+    dtype_convert(dtype, tensor_data(*out), 1, DTYPE_COMPLEX128, &c, 1, 1);
+  } else if (number.tag == TAG_FLOAT) {
+    dtype_convert(dtype, tensor_data(*out), 1, DTYPE_FLOAT64, &number.f, 1, 1);
+  } else {
+    int64_t i = ivalue_to_int(number);
+    dtype_convert(dtype, tensor_data(*out), 1, DTYPE_INT64, &i, 1, 1);
+  }
+  return OK;
+}
+
 /* The source as a tensor of self's dtype and at least the index's sizes: a tensor argument, or one number spread by
  * strides of 0. */
 static Status source_tensor(const Call *call, uint32_t at, const Tensor *like, const Tensor *index, Tensor **out) {
@@ -204,7 +220,7 @@ static Status source_tensor(const Call *call, uint32_t at, const Tensor *like, c
       return status_new(ERROR_RUNTIME, "scatter(): Expected self.dtype to be equal to src.dtype");
     given = tensor_retain(v.tensor);
   } else {
-    TRY(element_tensor(v, (DType)like->dtype, &given));
+    TRY(number_tensor(v, (DType)like->dtype, &given));
   }
   TRY_GOTO(tensor_to_dtype(given, (DType)like->dtype, &converted), done);
   if (converted->ndim == 0 && index->ndim > 0) {
@@ -237,7 +253,7 @@ static Status scatter(Call *call, const Tensor *index, int64_t dim, const Tensor
 static Status copy_self(Call *call) {
   const Tensor *self = call_tensor(call, 0);
   Tensor *out = call_out(call, 0);
-  return out == self ? OK : tensor_copy(out, self, call->exec->threads);
+  return out == self ? OK : tensor_copy(out, self, call->exec->work.threads);
 }
 
 static Status scatter_call(Call *call, ScatterMode mode) {
@@ -310,7 +326,7 @@ static Status divide_by_counts(Call *call, const Tensor *index, int64_t dim, boo
   IValue result = IVALUE_NONE, floor = IVALUE_NONE;
   TRY(tensor_empty(DTYPE_INT64, out->ndim, out->sizes, &counts));
   tensor_fill_zero(counts);
-  TRY_GOTO(element_tensor(ivalue_int(1), DTYPE_INT64, &one), done);
+  TRY_GOTO(element_identity(ELEMENT_MULTIPLY, DTYPE_INT64, &one), done);
   TRY_GOTO(tensor_expand(one, index->ndim, index->sizes, &ones), done);
   IndexWalk w = {.mode = SCATTER_ADD, .combine = element_combine(ELEMENT_ADD, DTYPE_INT64)};
   TRY_GOTO(walk(call->exec, &w, counts, dim, index, ones), done);
@@ -431,7 +447,7 @@ static Status find_outside(Exec *exec, const Tensor *index, int64_t least, int64
   int64_t item = (int64_t)dtype_size((DType)index->dtype), step = index->ndim ? index->strides[0] * item : 0;
   *out_found = false;
   for (int64_t i = 0; i < index->numel && !*out_found; i++) {
-    if (i % 65536 == 0) TRY(exec_attend(exec));
+    if (i % 65536 == 0) TRY(work_check(&exec->work));
     dtype_convert(DTYPE_INT64, out_bad, 1, (DType)index->dtype, (const char *)tensor_data(index) + i * step, 1, 1);
     *out_found = *out_bad < least || *out_bad >= length;
   }
@@ -470,7 +486,7 @@ static Status kernel_index_select(Call *call) {
                    .size = self->sizes[dim],
                    .row_bytes = row_bytes};
     int64_t units = (int64_t)((size_t)out->numel * dtype_size((DType)out->dtype) / row_bytes);
-    parallel_for(call->exec->threads, units, (int64_t)(ONE_THREAD_BYTES / row_bytes) + 1, select_rows, &s);
+    parallel_for(call->exec->work.threads, units, (int64_t)(ONE_THREAD_BYTES / row_bytes) + 1, select_rows, &s);
     return s.is_bad ? status_exception("IndexError", "index out of range in self") : OK;
   }
   TRY(spread_index(index, out, dim, &spread));
@@ -706,7 +722,7 @@ static Status kernel_index_fill(Call *call) {
                         call_tensor(call, 3)->ndim);
     TRY_GOTO(tensor_to_dtype(call_tensor(call, 3), (DType)self->dtype, &number), done);
   } else {
-    TRY_GOTO(element_tensor(call_value(call, 3), (DType)self->dtype, &number), done);
+    TRY_GOTO(number_tensor(call_value(call, 3), (DType)self->dtype, &number), done);
   }
   if (index->numel == 0) goto done;
   int64_t bad;

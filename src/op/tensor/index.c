@@ -6,6 +6,7 @@
 
 #include <assert.h>
 
+#include "call/operator.h"
 #include "compute/element/element.h"
 #include "tensor/iterate.h"
 #include "tensor/layout.h"
@@ -288,11 +289,11 @@ static Status kernel_index(Call *call) {
   if (status == OK) status = tensor_empty((DType)self->dtype, x.ndim, x.sizes, &dense);
   if (status == OK && dense->numel) {
     Transfer t = {&x, tensor_data(self), tensor_data(dense), dtype_size((DType)self->dtype), false, NULL};
-    parallel_for(call->exec->threads, x.outer_numel * x.count, 1 + 16384 / x.inner_numel, transfer, &t);
+    parallel_for(call->exec->work.threads, x.outer_numel * x.count, 1 + 16384 / x.inner_numel, transfer, &t);
   }
   if (status == OK && x.layout.has_strides) {
     status = tensor_new(&x.layout, &out);
-    if (status == OK) status = tensor_copy(out, dense, call->exec->threads);
+    if (status == OK) status = tensor_copy(out, dense, call->exec->work.threads);
     tensor_release(dense);
     dense = out;
   }
@@ -350,7 +351,7 @@ static bool fills_mask(const Tensor *out, const Tensor *values, const List *indi
 static Status kernel_index_put(Call *call) {
   const Tensor *self = call_tensor(call, 0), *values = call_tensor(call, 2);
   Tensor *out = call_out(call, 0), *converted = NULL;
-  if (out != self) TRY(tensor_copy(out, self, call->exec->threads));
+  if (out != self) TRY(tensor_copy(out, self, call->exec->work.threads));
   Indexing x;
   Status status = indexing_init(&x, out, call_list(call, 1));
   bool converts =
@@ -443,7 +444,7 @@ static Status kernel_masked_scatter(Call *call) {
   TRY_GOTO(mask_as_bools(mask, &bools), done);
   TRY_GOTO(broadcast_pair(self, bools, &wide, &wide_mask), done);
   TRY_GOTO(tensor_empty((DType)self->dtype, wide->ndim, wide->sizes, &out), done);
-  TRY_GOTO(tensor_copy(out, wide, call->exec->threads), done);
+  TRY_GOTO(tensor_copy(out, wide, call->exec->work.threads), done);
   TRY_GOTO(tensor_contiguous(wide_mask, &bits), done);
   TRY_GOTO(tensor_contiguous(source, &values), done);
   const uint8_t *bit = tensor_data(bits);
@@ -523,7 +524,7 @@ static Status kernel_put(Call *call) {
                       "put_(): Expected source and index to have the same number of elements, but got source.numel() = "
                       "%lld, index.numel() = %lld",
                       (long long)source->numel, (long long)given->numel);
-  if (out != self) TRY(tensor_copy(out, self, call->exec->threads));
+  if (out != self) TRY(tensor_copy(out, self, call->exec->work.threads));
   TRY_GOTO(tensor_contiguous(given, &index), done);
   TRY_GOTO(tensor_contiguous(source, &values), done);
   ElementCombine *add = call_bool(call, 3) ? element_combine(ELEMENT_ADD, (DType)self->dtype) : NULL;

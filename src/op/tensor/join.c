@@ -168,7 +168,7 @@ static void join_runs(Call *c, const List *list, Tensor *out, int64_t outer) {
   assert(out->numel % outer == 0);
   Runs runs = {list, tensor_data(out), outer, out->numel / outer * (int64_t)dtype_size((DType)out->dtype)};
   int64_t lines = (outer * runs.bytes + JOIN_LINE - 1) / JOIN_LINE;
-  parallel_for(c->exec->threads, lines, JOIN_GRAIN, copy_lines, &runs);
+  parallel_for(c->exec->work.threads, lines, JOIN_GRAIN, copy_lines, &runs);
 }
 
 static int64_t product(const int64_t *sizes, int64_t count) {
@@ -193,7 +193,7 @@ static Status kernel_cat(Call *c) {
     if (is_skipped(t)) continue;
     Tensor *part;
     TRY(tensor_narrow(out, dim, at, t->sizes[dim], &part));
-    Status status = tensor_copy(part, t, c->exec->threads);
+    Status status = tensor_copy(part, t, c->exec->work.threads);
     tensor_release(part);
     TRY(status);
     at += t->sizes[dim];
@@ -258,7 +258,7 @@ static Status kernel_stack(Call *c) {
   for (size_t i = 0; i < list->length; i++) {
     Tensor *part;
     TRY(tensor_select(out, dim, (int64_t)i, &part));
-    Status status = tensor_copy(part, list_tensor(list, i), c->exec->threads);
+    Status status = tensor_copy(part, list_tensor(list, i), c->exec->work.threads);
     tensor_release(part);
     TRY(status);
   }

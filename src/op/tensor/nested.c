@@ -34,7 +34,7 @@ static Status expect_nested(const Call *call, const Tensor *t) {
 static Status give_nested(Call *call, const Tensor *padded, Tensor *sizes) {
   Tensor *nested = NULL;
   Status status = tensor_empty((DType)padded->dtype, padded->ndim, padded->sizes, &nested);
-  if (!status) status = tensor_copy(nested, padded, call->exec->threads);
+  if (!status) status = tensor_copy(nested, padded, call->exec->work.threads);
   NestedSizes *extension = status ? NULL : mem_calloc(1, sizeof *extension);
   if (!extension) {
     tensor_release(nested);
@@ -176,7 +176,7 @@ static Status copy_part(const Call *call, const Tensor *plain, const Tensor *siz
     from = less;
     to = target;
   }
-  if (!status) status = tensor_copy(to, from, call->exec->threads);
+  if (!status) status = tensor_copy(to, from, call->exec->work.threads);
   tensor_release(from);
   tensor_release(to);
   return status;

@@ -56,7 +56,7 @@ static Status kernel_flip(Call *c) {
       it.strides[1][i] = -it.strides[1][i];
     }
   }
-  iterator_run_parallel(&it, c->exec->threads, 32768, copy_line, &dtype);
+  iterator_run_parallel(&it, c->exec->work.threads, 32768, copy_line, &dtype);
   return OK;
 }
 
@@ -141,7 +141,7 @@ static Status kernel_roll(Call *c) {
     TRY(view_reshaped(self, 1, (const int64_t[]){-1}, &flat));
     int64_t shift = ((shifts[0] % self->numel) + self->numel) % self->numel;
     Status status = view_sizes_or_error(out, 1, (const int64_t[]){-1}, &flat_out);
-    if (status == OK) status = roll_corners(flat, flat_out, &shift, c->exec->threads);
+    if (status == OK) status = roll_corners(flat, flat_out, &shift, c->exec->work.threads);
     tensor_release(flat);
     tensor_release(flat_out);
     return status;
@@ -159,7 +159,7 @@ static Status kernel_roll(Call *c) {
     int64_t size = self->sizes[dim];
     total[dim] = wrapped(total[dim] - (size - wrapped(shifts[i], size)), size);
   }
-  return roll_corners(self, out, total, c->exec->threads);
+  return roll_corners(self, out, total, c->exec->work.threads);
 }
 
 /* ---- repeat ---- */
@@ -210,7 +210,7 @@ static Status kernel_repeat(Call *c) {
   if (n > TENSOR_MAX_DIMS) return status_new(ERROR_UNSUPPORTED, "repeat: too many dimensions");
   TRY(tensor_as_strided(out, n, sizes, to_strides, out->offset, &to));
   Status status = tensor_as_strided(self, n, sizes, from_strides, self->offset, &from);
-  if (status == OK) status = tensor_copy(to, from, c->exec->threads);
+  if (status == OK) status = tensor_copy(to, from, c->exec->work.threads);
   tensor_release(from);
   tensor_release(to);
   return status;
@@ -306,7 +306,7 @@ static Status kernel_triangle(Call *c) {
                 call_int(c, 1),
                 (int64_t)dtype_size((DType)out->dtype),
                 upper};
-  parallel_for(c->exec->threads, out->numel / t.columns, 32768 / t.columns + 1, triangle_rows, &t);
+  parallel_for(c->exec->work.threads, out->numel / t.columns, 32768 / t.columns + 1, triangle_rows, &t);
   tensor_release(self);
   return OK;
 }
@@ -346,7 +346,7 @@ static Status kernel_diag_embed(Call *c) {
   TRY(diag_embed_dims(c, &dim1, &dim2, &size));
   tensor_fill_zero(out);
   TRY(view_diagonal(out, call_int(c, 1), dim1, dim2, &diagonal));
-  Status status = tensor_copy(diagonal, call_tensor(c, 0), c->exec->threads);
+  Status status = tensor_copy(diagonal, call_tensor(c, 0), c->exec->work.threads);
   tensor_release(diagonal);
   return status;
 }
@@ -382,7 +382,7 @@ static Status kernel_fill_diagonal(Call *c) {
   if (self->numel > 0) {
     TRY(tensor_as_strided(self, 1, sizes, strides, self->offset, &diagonal));
     Status status = tensor_from_complex(ivalue_to_complex(call_scalar(c, 1)), &number);
-    if (status == OK) status = tensor_copy(diagonal, number, c->exec->threads);
+    if (status == OK) status = tensor_copy(diagonal, number, c->exec->work.threads);
     tensor_release(number);
     tensor_release(diagonal);
     TRY(status);

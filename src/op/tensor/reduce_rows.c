@@ -1,8 +1,10 @@
 /* Rows of the reductions: sum, mean, prod, any, all, extremes, variances, norms. */
 #include "compute/reduce/reduce_ops.h"
 
+#include <assert.h>
 #include <math.h>
 
+#include "call/operator.h"
 #include "tile/line.h"
 
 /* What a row computes. */
@@ -20,10 +22,37 @@ static DType call_dtype_argument(const Call *call, DType fallback) {
   return i < 0 ? fallback : call_dtype_or(call, (uint32_t)i, fallback);
 }
 
+/* Arguments by their schema names: dim (int, int?, int[], int[]?; empty or absent: all), keepdim. */
+static Status read_dims(const Call *call, int ndim, ReduceDims *out) {
+  assert(ndim >= 0 && ndim <= TENSOR_MAX_DIMS);
+  memset(out, 0, sizeof *out);
+  int keepdim = call_find_argument(call, "keepdim"), dim = call_find_argument(call, "dim");
+  out->keepdim = keepdim >= 0 && call_bool(call, (uint32_t)keepdim);
+  const int64_t *dims = NULL;
+  int64_t single;
+  size_t count = 0;
+  if (dim >= 0 && call->inputs[dim].tag == TAG_INT) {
+    single = call->inputs[dim].i;
+    dims = &single;
+    count = 1;
+  } else if (dim >= 0 && call->inputs[dim].tag == TAG_LIST) {
+    dims = call_ints(call, (uint32_t)dim, &count);
+  }
+  if (count == 0) memset(out->reduced, true, (size_t)ndim);
+  for (size_t i = 0; i < count; i++) {
+    int64_t d;
+    TRY(dim_wrap(dims[i], ndim, &d));
+    if (out->reduced[d])
+      return status_new(ERROR_RUNTIME, "dim %lld appears multiple times in the list of dims", (long long)d);
+    out->reduced[d] = true;
+  }
+  return OK;
+}
+
 static Status one_output(Call *call, TensorSpec *specs, DType dtype) {
   const Tensor *self = call_tensor(call, 0);
   ReduceDims dims;
-  TRY(reduce_read_dims(call, self->ndim, &dims));
+  TRY(read_dims(call, self->ndim, &dims));
   reduce_spec(self, &dims, dtype, specs);
   return OK;
 }
@@ -32,11 +61,11 @@ static Status one_output(Call *call, TensorSpec *specs, DType dtype) {
 static Status run(Call *call, const Reduction *reduction, ReduceParams params, Tensor *values, Tensor *indices) {
   const Tensor *self = call_tensor(call, 0);
   ReduceDims dims;
-  TRY(reduce_read_dims(call, self->ndim, &dims));
+  TRY(read_dims(call, self->ndim, &dims));
   DType dtype = (DType)(reduction->as_output ? call_out(call, 0) : self)->dtype;
   const ReduceOp *op = reduction->ops[class_of(dtype)];
   if (!op) return call_unsupported_dtype(call, dtype);
-  return reduce_run(call->exec, op, &params, self, &dims, (Tensor *const[2]){values, indices});
+  return reduce_run(&call->exec->work, op, &params, self, &dims, (Tensor *const[2]){values, indices});
 }
 static Status kernel_reduce(Call *call) {
   return run(call, call_with(call), (ReduceParams){0}, call_out(call, 0),
@@ -100,7 +129,7 @@ static Status check_not_empty(const Call *call, const ReduceDims *dims) {
 static Status shape_extreme(Call *call, TensorSpec *specs) {
   const Tensor *self = call_tensor(call, 0);
   ReduceDims dims;
-  TRY(reduce_read_dims(call, self->ndim, &dims));
+  TRY(read_dims(call, self->ndim, &dims));
   TRY(check_not_empty(call, &dims));
   reduce_spec(self, &dims, (DType)self->dtype, &specs[0]);
   if (call->output_count > 1) reduce_spec(self, &dims, DTYPE_INT64, &specs[1]);
@@ -110,7 +139,7 @@ static Status shape_extreme(Call *call, TensorSpec *specs) {
 static Status shape_arg_extreme(Call *call, TensorSpec *specs) {
   const Tensor *self = call_tensor(call, 0);
   ReduceDims dims;
-  TRY(reduce_read_dims(call, self->ndim, &dims));
+  TRY(read_dims(call, self->ndim, &dims));
   TRY(check_not_empty(call, &dims));
   reduce_spec(self, &dims, DTYPE_INT64, specs);
   return OK;
@@ -178,7 +207,7 @@ static Status shape_norm(Call *call, TensorSpec *specs) {
   if (ord < 0) ord = call_find_argument(call, "p");
   double p = ord < 0 || call_is_none(call, (uint32_t)ord) ? 2 : ivalue_to_double(call_scalar(call, (uint32_t)ord));
   ReduceDims dims;
-  TRY(reduce_read_dims(call, self->ndim, &dims));
+  TRY(read_dims(call, self->ndim, &dims));
   bool is_strict = str_starts_with(call->op->name, "aten::linalg_"); /* others give 0 */
   for (int d = 0; d < self->ndim && is_strict; d++)
     if (dims.reduced[d] && self->sizes[d] == 0 && (p < 0 || isinf(p)))
@@ -203,9 +232,9 @@ static Status kernel_norm(Call *call) {
     return OK;
   }
   ReduceDims dims;
-  TRY(reduce_read_dims(call, self->ndim, &dims));
+  TRY(read_dims(call, self->ndim, &dims));
   ReduceParams params = {.p = p};
-  return reduce_run(call->exec, op, &params, self, &dims, (Tensor *const[2]){call_out(call, 0), NULL});
+  return reduce_run(&call->exec->work, op, &params, self, &dims, (Tensor *const[2]){call_out(call, 0), NULL});
 }
 
 #define REDUCE(text, shape_, kernel_, ...) \

@@ -168,19 +168,19 @@ static Status kernel_scan(Call *call) {
   TRY(dim_wrap(call_int(call, 1), self->ndim, &dim));
   Scan scan = {kind, (DType)self->dtype, (DType)out->dtype, self->sizes[dim]};
   if (kind == SCAN_MAX || kind == SCAN_MIN)
-    return iterate_lines(3, (const Tensor *const[]){out, call_out(call, 1), self}, (int)dim, call->exec->threads,
+    return iterate_lines(3, (const Tensor *const[]){out, call_out(call, 1), self}, (int)dim, call->exec->work.threads,
                          extreme_line, &scan);
   int64_t inner = 1;
   for (int d = (int)dim + 1; d < self->ndim; d++) inner *= self->sizes[d];
   if (inner < LEAST_INNER || !tensor_is_contiguous(self) || !tensor_is_contiguous(out))
-    return iterate_lines(2, (const Tensor *const[]){out, self}, (int)dim, call->exec->threads, scan_line, &scan);
+    return iterate_lines(2, (const Tensor *const[]){out, self}, (int)dim, call->exec->work.threads, scan_line, &scan);
   scan.inner = inner;
   scan.blocks = (inner + CHUNK - 1) / CHUNK;
   scan.from = tensor_data(self);
   scan.to = tensor_data(out);
   int64_t items = self->numel / (scan.length * inner) * scan.blocks;
-  parallel_for(call->exec->threads, items, 1 + 12288 / (scan.length * CHUNK), scan_blocks, &scan);
-  return exec_attend(call->exec);
+  parallel_for(call->exec->work.threads, items, 1 + 12288 / (scan.length * CHUNK), scan_blocks, &scan);
+  return work_check(&call->exec->work);
 }
 
 static const OpRow rows[] = {

@@ -103,8 +103,8 @@ static Status search_lines(Call *call, const Tensor *edges, const Tensor *values
               .dtype = dtype,
               .values = tensor_data(asked),
               .places = tensor_data(places)};
-  parallel_for(call->exec->threads, asked->numel, 1000, search_values, &s);
-  status = tensor_copy(out, places, call->exec->threads);
+  parallel_for(call->exec->work.threads, asked->numel, 1000, search_values, &s);
+  status = tensor_copy(out, places, call->exec->work.threads);
 done:
   tensor_release(from);
   tensor_release(keys);

@@ -1,4 +1,5 @@
 /* Rows that order values along a dimension: sort, topk, kthvalue, median, mode. */
+#include "call/operator.h"
 #include "compute/sort/sort.h"
 
 #include "tensor/iterate.h"
@@ -21,7 +22,7 @@ struct Selection {
 static void select_line(void *argument, char *const *data, const int64_t *strides) {
   Selection *s = argument;
   SortLine line;
-  if (exec_is_over(s->exec)) return; /* operator_call says so */
+  if (work_has_to_end(&s->exec->work)) return; /* operator_call says so */
   Status status = sort_line_new(s->length, &line);
   if (status != OK) {
     status_free(status);
@@ -69,7 +70,7 @@ static Status run_selection(Call *call, Selection *s, int64_t dim) {
     }
     TRY_GOTO(tensor_as_strided(source[t], ndim, sizes, strides, source[t]->offset, &views[t]), done);
   }
-  status = iterate_lines(3, (const Tensor *const *)views, (int)dim, call->exec->threads, select_line, s);
+  status = iterate_lines(3, (const Tensor *const *)views, (int)dim, call->exec->work.threads, select_line, s);
   if (status == OK && s->failed) status = status_out_of_memory();
 done:
   for (int t = 0; t < 3; t++) tensor_release(views[t]);

@@ -35,7 +35,7 @@ static Status shape_to_copy(Call *c, TensorSpec *spec) { /* (self, *options, non
 }
 
 static Status kernel_copy(Call *c) {
-  return tensor_copy(call_out(c, 0), call_tensor(c, 0), c->exec->threads);
+  return tensor_copy(call_out(c, 0), call_tensor(c, 0), c->exec->work.threads);
 }
 
 static OpRef to_copy_ref = OP_REF("aten::_to_copy", "");

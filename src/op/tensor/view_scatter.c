@@ -21,13 +21,13 @@ static Status put(Call *c, uint32_t source) {
     status = status_new(ERROR_RUNTIME,
                         "expected src to have a size equal to the slice of self. src size = %s, slice size = %s",
                         SIZES_TEXT(from->ndim, from->sizes), SIZES_TEXT(target->ndim, target->sizes));
-  if (status == OK) status = tensor_copy(target, from, c->exec->threads);
+  if (status == OK) status = tensor_copy(target, from, c->exec->work.threads);
   tensor_release(target);
   return status;
 }
 
 static Status kernel_scatter(Call *c) {
-  TRY(tensor_copy(call_out(c, 0), call_tensor(c, 0), c->exec->threads));
+  TRY(tensor_copy(call_out(c, 0), call_tensor(c, 0), c->exec->work.threads));
   return put(c, 1);
 }
 
@@ -129,7 +129,7 @@ static Status place_unfold(const Call *c, const Tensor *zeros, Tensor **out) {
 static Status kernel_unfold_backward(Call *c) {
   Tensor *out = call_out(c, 0), *sums;
   TRY(add_into_zeros(c, out->ndim, out->sizes, &sums));
-  Status status = tensor_copy(out, sums, c->exec->threads);
+  Status status = tensor_copy(out, sums, c->exec->work.threads);
   tensor_release(sums);
   return status;
 }
@@ -173,7 +173,7 @@ static Status kernel_as_strided_backward(Call *c) {
   Tensor *sums, *shown = NULL;
   TRY(add_into_zeros(c, 1, &end, &sums));
   Status status = tensor_as_strided(sums, self->ndim, self->sizes, self->strides, self->offset, &shown);
-  if (status == OK) status = tensor_copy(call_out(c, 0), shown, c->exec->threads);
+  if (status == OK) status = tensor_copy(call_out(c, 0), shown, c->exec->work.threads);
   tensor_release(shown);
   tensor_release(sums);
   return status;

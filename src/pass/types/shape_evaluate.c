@@ -9,15 +9,14 @@ enum { MAX_INPUTS = 64, MAX_OUTPUTS = CALL_MAX_OUTPUTS, MAX_STEPS = 100000 };
 
 Status shape_evaluator_init(ShapeEvaluator *e, Exec *exec, Arena *scratch) {
   memset(e, 0, sizeof *e);
-  exec_init(&e->exec, exec ? exec->services : NULL);
+  exec_init_in(&e->exec, exec ? exec->runtime : runtime_of_process(), exec ? exec->services : NULL);
   e->scratch = scratch;
-  e->exec.budget = &e->budget;
+  e->exec.work.budget = &e->budget;
   if (exec) {
-    e->exec.runtime = exec->runtime;
-    e->exec.stop = exec->stop;
+    e->exec.work.stop = exec->work.stop;
     e->exec.native_depth = exec->native_depth;
   }
-  e->exec.threads = 1;
+  e->exec.work.threads = 1;
   e->exec.grad_enabled = false;
   e->exec.is_silent = true;
   ptrmap_init(&e->known, scratch);

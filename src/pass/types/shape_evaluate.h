@@ -8,7 +8,7 @@
 
 typedef struct ShapeEvaluator {
   Exec exec;
-  CallBudget budget; /* of each evaluation */
+  WorkBudget budget; /* of each evaluation */
   Arena *scratch;
   PtrMap known;     /* Value -> KnownValue: numbers and lists that evaluation gave, lists of tensors without data */
   VEC(IValue) held; /* what `known` holds */

@@ -7,32 +7,32 @@
 
 enum { MAX_STEPS = 1 << 24 };
 
-typedef struct Work {
+typedef struct Step {
   IValue owner; /* held; None: the root */
   size_t index;
   const Type *type;
-} Work;
-typedef VEC(Work) WorkList;
+} Step;
+typedef VEC(Step) WorkList;
 
 static bool push_work(WorkList *list, IValue owner, size_t index, const Type *type) {
-  if (!vec_push(list, ((Work){owner, index, type}))) return false;
+  if (!vec_push(list, ((Step){owner, index, type}))) return false;
   ivalue_retain(owner);
   return true;
 }
 /* NULL: the container changed meanwhile. */
-static IValue *place_of(const Work *work, IValue *root) {
-  IValue owner = work->owner;
+static IValue *place_of(const Step *step, IValue *root) {
+  IValue owner = step->owner;
   switch (owner.tag) {
     case TAG_NONE:
       return root;
     case TAG_TUPLE:
-      return &owner.tuple->values[work->index];
+      return &owner.tuple->values[step->index];
     case TAG_DICT: {
-      DictEntry *entry = &owner.dict->entries[work->index / 2];
-      return work->index % 2 ? &entry->value : &entry->key;
+      DictEntry *entry = &owner.dict->entries[step->index / 2];
+      return step->index % 2 ? &entry->value : &entry->key;
     }
     default:
-      return owner.list->kind == LIST_VALUES && work->index < owner.list->length ? &owner.list->values[work->index]
+      return owner.list->kind == LIST_VALUES && step->index < owner.list->length ? &owner.list->values[step->index]
                                                                                  : NULL;
   }
 }
@@ -157,7 +157,7 @@ Status ivalue_restore_type(IValue *value, const Type *type, const char *what) {
   WorkList work = {0};
   Status status = push_work(&work, IVALUE_NONE, 0, type) ? OK : status_out_of_memory();
   for (size_t steps = 0; work.length; steps++) {
-    Work next = vec_pop(&work);
+    Step next = vec_pop(&work);
     if (!status && steps > MAX_STEPS) status = status_new(ERROR_DATA, "%s is too large to be typed", what);
     IValue *place = status ? NULL : place_of(&next, value);
     if (place) status = restore_one(place, next.type, &work, what);

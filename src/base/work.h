@@ -1,0 +1,40 @@
+/* Work: what an engine has to know of the call that it computes for: on how many threads, until when, what it may use
+ * up and what is kept for later calls. An Exec begins with one. */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+
+struct PackedWeights;
+
+/* What a call may still use up, shared with all it forks. */
+typedef struct WorkBudget {
+  _Atomic int64_t steps_left; /* back edges and calls; INT64_MAX: no limit */
+  bool limits_memory;
+  MemBudget memory;
+} WorkBudget;
+
+typedef struct Work {
+  int threads;              /* for parallel_for */
+  bool is_limited;          /* there is a deadline or a stop flag: asked after every operator */
+  uint32_t first_epoch;     /* storage_epoch_begin() of a function's first call, while it runs; 0: of a later one */
+  const _Atomic bool *stop; /* polled by long loops; NULL: never. Set by cancel and deadline */
+  uint64_t deadline_ns;     /* monotonic, 0: none */
+  WorkBudget *budget;       /* NULL: none. The caller's; an asynchronous call's lies in its task */
+  struct PackedWeights *packed_weights; /* compute/conv/conv_weights.h: the runtime's; NULL: the process's */
+} Work;
+
+/* Cancelled, past its deadline or out of steps: the error; else OK. Cheap. */
+Status work_poll(const Work *work) MUST_CHECK;
+/* Before work that may be long: OK, unless it is limited and work_poll fails. */
+static inline Status work_check(const Work *work) {
+  return __builtin_expect(work->is_limited, 0) ? work_poll(work) : OK;
+}
+/* For loops that can't return a Status, on any thread: whether work_check would fail for time or cancellation. */
+bool work_has_to_end(const Work *work);
+void work_set_deadline(Work *work, uint64_t monotonic_ns);
+void work_set_stop(Work *work, const _Atomic bool *stop);
