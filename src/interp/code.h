@@ -1,13 +1,23 @@
 /* Code: a Graph made linear for a register machine.
  *
  * A frame's registers are laid out: parameters, constants, temporaries. Constants are borrowed from the Code by copying
- * their bits at entry, and so is, behind them, a plan's state from the Snapshot of the run; every other register owns
+ * their bits at entry, and so is, after them, a plan's state from the Snapshot of the run; every other register owns
  * what it holds, or is dead and then uncounted, so that leaving a frame releases them all blindly. A source whose last
  * use it is carries a move flag: the instruction takes its value and leaves the register dead. */
 #pragma once
 
 #include "call/kind_form.h"
 #include "interp/interp.h"
+#include "ivalue/scalar.h"
+
+/* Of rows of scalars: x is r[b], y is r[c]. */
+#define BINARY_INSTRUCTION(X, name, symbol, operand, result, raises, value) X(name, "OP", ABC, "r[a] = " #value)
+#define UNARY_INSTRUCTION(X, name, symbol, operand, result, value) X(name, "OP", AB, "r[a] = " #value)
+#define COMPARISON_INSTRUCTION(X, name, symbol, turned, operand, value) X(name, "OP", ABC, "r[a] = " #value)
+#define BRANCH_INSTRUCTION(X, name, symbol, turned, operand, value) \
+  X(JF_##name, "JF", COMPARE_BRANCH, "to a unless " #value)
+#define LOOP_INSTRUCTION(X, name, symbol, turned, operand, value) \
+  X(LOOP_WHILE_##name, "LOOP", COMPARE_BRANCH, "to a if " #value)
 
 /* name, the documents' word, operands, meaning. a, b, c are the instruction's fields; r[] registers, args an operand
  * list. */
@@ -20,56 +30,20 @@
   X(JMP, "JMP", TARGET, "to a")                                                               \
   X(JF, "JF", BRANCH, "to a unless r[b]")                                                     \
   X(JT, "JF", BRANCH, "to a if r[b]")                                                         \
-  X(JF_LT_INT, "JF", COMPARE_BRANCH, "to a unless r[b] < r[c]")                               \
-  X(JF_LE_INT, "JF", COMPARE_BRANCH, "to a unless r[b] <= r[c]")                              \
-  X(JF_EQ_INT, "JF", COMPARE_BRANCH, "to a unless r[b] == r[c]")                              \
-  X(JF_NE_INT, "JF", COMPARE_BRANCH, "to a unless r[b] != r[c]")                              \
-  X(JF_LT_FLOAT, "JF", COMPARE_BRANCH, "to a unless r[b] < r[c]")                             \
-  X(JF_LE_FLOAT, "JF", COMPARE_BRANCH, "to a unless r[b] <= r[c]")                            \
-  X(JF_EQ_FLOAT, "JF", COMPARE_BRANCH, "to a unless r[b] == r[c]")                            \
-  X(JF_NE_FLOAT, "JF", COMPARE_BRANCH, "to a unless r[b] != r[c]")                            \
+  SCALAR_INT_COMPARISONS(BRANCH_INSTRUCTION, X)                                               \
+  SCALAR_FLOAT_COMPARISONS(BRANCH_INSTRUCTION, X)                                             \
   X(JF_NONE, "JF", BRANCH, "to a if r[b] is None")                                            \
   X(JF_NOT_NONE, "JF", BRANCH, "to a unless r[b] is None")                                    \
   X(LOOP_ENTER, "LOOP", LOOP, "r[b] = 0; to a unless 0 < r[c]")                               \
   X(LOOP_NEXT, "LOOP", LOOP, "r[b] += 1; to a if r[b] < r[c]")                                \
   X(LOOP_WHILE, "LOOP", BRANCH, "to a if r[b]")                                               \
-  X(LOOP_WHILE_LT_INT, "LOOP", COMPARE_BRANCH, "to a if r[b] < r[c]")                         \
-  X(LOOP_WHILE_LE_INT, "LOOP", COMPARE_BRANCH, "to a if r[b] <= r[c]")                        \
-  X(LOOP_WHILE_NE_INT, "LOOP", COMPARE_BRANCH, "to a if r[b] != r[c]")                        \
-  X(LOOP_WHILE_EQ_INT, "LOOP", COMPARE_BRANCH, "to a if r[b] == r[c]")                        \
+  SCALAR_INT_COMPARISONS(LOOP_INSTRUCTION, X)                                                 \
   X(RET, "RET", ARGS, "the caller's outputs = args")                                          \
-  /* ---- ints ---- */                                                                        \
-  X(ADD_INT, "OP", ABC, "r[a] = r[b] + r[c]")                                                 \
-  X(SUB_INT, "OP", ABC, "r[a] = r[b] - r[c]")                                                 \
-  X(MUL_INT, "OP", ABC, "r[a] = r[b] * r[c]")                                                 \
-  X(FLOORDIV_INT, "OP", ABC, "r[a] = r[b] // r[c]")                                           \
-  X(MOD_INT, "OP", ABC, "r[a] = r[b] % r[c], the sign of c")                                  \
-  X(DIV_INT, "OP", ABC, "r[a] = r[b] / r[c], a float")                                        \
-  X(AND_INT, "OP", ABC, "r[a] = r[b] & r[c]")                                                 \
-  X(OR_INT, "OP", ABC, "r[a] = r[b] | r[c]")                                                  \
-  X(XOR_INT, "OP", ABC, "r[a] = r[b] ^ r[c]")                                                 \
-  X(MIN_INT, "OP", ABC, "r[a] = min(r[b], r[c])")                                             \
-  X(MAX_INT, "OP", ABC, "r[a] = max(r[b], r[c])")                                             \
-  X(NEG_INT, "OP", AB, "r[a] = -r[b]")                                                        \
-  X(LT_INT, "OP", ABC, "r[a] = r[b] < r[c]")                                                  \
-  X(LE_INT, "OP", ABC, "r[a] = r[b] <= r[c]")                                                 \
-  X(EQ_INT, "OP", ABC, "r[a] = r[b] == r[c]")                                                 \
-  X(NE_INT, "OP", ABC, "r[a] = r[b] != r[c]")                                                 \
-  /* ---- floats ---- */                                                                      \
-  X(ADD_FLOAT, "OP", ABC, "r[a] = r[b] + r[c]")                                               \
-  X(SUB_FLOAT, "OP", ABC, "r[a] = r[b] - r[c]")                                               \
-  X(MUL_FLOAT, "OP", ABC, "r[a] = r[b] * r[c]")                                               \
-  X(DIV_FLOAT, "OP", ABC, "r[a] = r[b] / r[c]")                                               \
-  X(NEG_FLOAT, "OP", AB, "r[a] = -r[b]")                                                      \
-  X(LT_FLOAT, "OP", ABC, "r[a] = r[b] < r[c]")                                                \
-  X(LE_FLOAT, "OP", ABC, "r[a] = r[b] <= r[c]")                                               \
-  X(EQ_FLOAT, "OP", ABC, "r[a] = r[b] == r[c]")                                               \
-  X(NE_FLOAT, "OP", ABC, "r[a] = r[b] != r[c]")                                               \
-  /* ---- bools and conversions; sources are int, float or bool ---- */                       \
-  X(NOT, "OP", AB, "r[a] = not r[b]")                                                         \
-  X(TO_INT, "OP", AB, "r[a] = int(r[b])")                                                     \
-  X(TO_FLOAT, "OP", AB, "r[a] = float(r[b])")                                                 \
-  X(TO_BOOL, "OP", AB, "r[a] = bool(r[b])")                                                   \
+  /* ---- scalars: ivalue/scalar.h ---- */                                                    \
+  SCALAR_ARITHMETIC(BINARY_INSTRUCTION, X)                                                    \
+  SCALAR_INT_COMPARISONS(COMPARISON_INSTRUCTION, X)                                           \
+  SCALAR_FLOAT_COMPARISONS(COMPARISON_INSTRUCTION, X)                                         \
+  SCALAR_UNARY(UNARY_INSTRUCTION, X)                                                          \
   X(IS_NONE, "OP", AB, "r[a] = r[b] is None")                                                 \
   X(IS_NOT_NONE, "OP", AB, "r[a] = r[b] is not None")                                         \
   X(IS, "OP", ABC, "r[a] = r[b] is r[c]")                                                     \

@@ -2,63 +2,59 @@
  * The table below says which; what it does not know becomes a call of its operator. */
 #include "interp/compile_internal.h"
 
-/* Kinds of operands in the table. */
-enum { ANY_ = TYPE_ERROR + 1, NUM_ };
-#define I TYPE_INT
-#define F TYPE_FLOAT
-#define B TYPE_BOOL
-
-typedef struct Direct {
-  Symbol kind;
-  int left, right, result; /* TypeKind */
-  Opcode op;
-  bool swap;
-} Direct;
-
-static const Direct binary[] = {
-    {SYM_aten_add, I, I, I, INST_ADD_INT, 0},
-    {SYM_aten_sub, I, I, I, INST_SUB_INT, 0},
-    {SYM_aten_mul, I, I, I, INST_MUL_INT, 0},
-    {SYM_aten_floordiv, I, I, I, INST_FLOORDIV_INT, 0},
-    {SYM_aten_remainder, I, I, I, INST_MOD_INT, 0},
-    {SYM_aten_div, I, I, F, INST_DIV_INT, 0},
-    {SYM_aten___and__, I, I, I, INST_AND_INT, 0},
-    {SYM_aten___or__, I, I, I, INST_OR_INT, 0},
-    {SYM_aten___xor__, I, I, I, INST_XOR_INT, 0},
-    {SYM_prim_min, I, I, I, INST_MIN_INT, 0},
-    {SYM_prim_max, I, I, I, INST_MAX_INT, 0},
-    {SYM_aten_lt, I, I, B, INST_LT_INT, 0},
-    {SYM_aten_le, I, I, B, INST_LE_INT, 0},
-    {SYM_aten_gt, I, I, B, INST_LT_INT, 1},
-    {SYM_aten_ge, I, I, B, INST_LE_INT, 1},
-    {SYM_aten_eq, I, I, B, INST_EQ_INT, 0},
-    {SYM_aten_ne, I, I, B, INST_NE_INT, 0},
-    {SYM_aten_add, F, F, F, INST_ADD_FLOAT, 0},
-    {SYM_aten_sub, F, F, F, INST_SUB_FLOAT, 0},
-    {SYM_aten_mul, F, F, F, INST_MUL_FLOAT, 0},
-    {SYM_aten_div, F, F, F, INST_DIV_FLOAT, 0},
-    {SYM_aten_lt, F, F, B, INST_LT_FLOAT, 0},
-    {SYM_aten_le, F, F, B, INST_LE_FLOAT, 0},
-    {SYM_aten_gt, F, F, B, INST_LT_FLOAT, 1},
-    {SYM_aten_ge, F, F, B, INST_LE_FLOAT, 1},
-    {SYM_aten_eq, F, F, B, INST_EQ_FLOAT, 0},
-    {SYM_aten_ne, F, F, B, INST_NE_FLOAT, 0},
-    {SYM_aten_eq, TYPE_STRING, TYPE_STRING, B, INST_EQ_STR, 0},
-    {SYM_aten_ne, TYPE_STRING, TYPE_STRING, B, INST_NE_STR, 0},
-};
-
-static const Direct unary[] = {
-    {SYM_aten_neg, I, 0, I, INST_NEG_INT, 0},          {SYM_aten_neg, F, 0, F, INST_NEG_FLOAT, 0},
-    {SYM_aten___not__, B, 0, B, INST_NOT, 0},          {SYM_aten_Int, B, 0, I, INST_TO_INT, 0},
-    {SYM_aten_Int, I, 0, I, INST_TO_INT, 0},           {SYM_aten_Int, F, 0, I, INST_TO_INT, 0},
-    {SYM_aten_Float, I, 0, F, INST_TO_FLOAT, 0},       {SYM_aten_Float, B, 0, F, INST_TO_FLOAT, 0},
-    {SYM_aten_Float, F, 0, F, INST_TO_FLOAT, 0},       {SYM_aten_Bool, I, 0, B, INST_TO_BOOL, 0},
-    {SYM_aten_Bool, F, 0, B, INST_TO_BOOL, 0},         {SYM_aten_Bool, B, 0, B, INST_TO_BOOL, 0},
-    {SYM_aten_len, TYPE_LIST, 0, I, INST_LIST_LEN, 0},
-};
-
-static int kind_of(const Node *node, uint32_t i) {
+static TypeKind kind_of(const Node *node, uint32_t i) {
   return node_input(node, i)->type->kind;
+}
+
+static bool are_all(const Node *node, TypeKind kind) {
+  for (uint32_t i = 0; i < node->input_count; i++)
+    if (kind_of(node, i) != kind) return false;
+  return true;
+}
+
+/* ---- scalars ---- */
+
+/* A row of ivalue/scalar.h as nodes have it. */
+typedef struct Scalar {
+  Symbol kind;
+  uint32_t count; /* of operands */
+  TypeKind operand, result;
+  Opcode op, branch, loop; /* the last two of comparisons; INST_JMP: there is none */
+  bool turned;             /* the operands are the other way round */
+} Scalar;
+
+/* clang-format off */
+#define UNARY(X, name, symbol, operand, result, value) \
+  {SYM_##symbol, 1, TYPE_##operand, TYPE_##result, INST_##name, INST_JMP, INST_JMP, false},
+#define BINARY(X, name, symbol, operand, result, raises, value) \
+  {SYM_##symbol, 2, TYPE_##operand, TYPE_##result, INST_##name, INST_JMP, INST_JMP, false},
+#define COMPARISON(LOOP, name, symbol, other, operand, value) \
+  {SYM_##symbol, 2, TYPE_##operand, TYPE_BOOL, INST_##name, INST_JF_##name, LOOP(name), false}, \
+  {SYM_##other, 2, TYPE_##operand, TYPE_BOOL, INST_##name, INST_JF_##name, LOOP(name), true},
+#define WITH_LOOP(name) INST_LOOP_WHILE_##name
+#define WITHOUT_LOOP(name) INST_JMP
+static const Scalar scalars[] = {
+  SCALAR_UNARY(UNARY, )
+  SCALAR_ARITHMETIC(BINARY, )
+  SCALAR_INT_COMPARISONS(COMPARISON, WITH_LOOP)
+  SCALAR_FLOAT_COMPARISONS(COMPARISON, WITHOUT_LOOP)
+};
+/* clang-format on */
+
+/* What the node does to operands of that type; NULL: no instruction does it. */
+static const Scalar *find_scalar(const Node *node, TypeKind operand) {
+  if (node->output_count != 1) return NULL;
+  for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++) {
+    const Scalar *s = &scalars[i];
+    if (s->kind == node->kind && s->count == node->input_count && s->operand == operand &&
+        s->result == node->outputs[0]->type->kind)
+      return s;
+  }
+  return NULL;
+}
+static const Scalar *find_own_scalar(const Node *node) {
+  if (!node->input_count || !are_all(node, kind_of(node, 0))) return NULL;
+  return find_scalar(node, kind_of(node, 0));
 }
 
 /* ---- forms ---- */
@@ -138,23 +134,19 @@ static bool constant_int(const Node *node, uint32_t i, int64_t *out) {
 /* ---- mixed numbers: the int becomes a float first ---- */
 
 static bool mixed(Compiler *c, const Node *node) {
-  if (node->input_count != 2 || node->output_count != 1) return false;
-  int left = kind_of(node, 0), right = kind_of(node, 1);
-  if (!((left == I && right == F) || (left == F && right == I))) return false;
-  for (size_t i = 0; i < sizeof binary / sizeof *binary; i++) {
-    const Direct *d = &binary[i];
-    if (d->kind != node->kind || d->left != F || d->right != F || d->result != (int)node->outputs[0]->type->kind)
-      continue;
-    uint32_t converted = take_register(c), which = left == I ? 0 : 1;
-    emit(c, INST_TO_FLOAT, 0, converted, use(c, node, which), 0);
-    uint32_t b = which == 0 ? converted : use(c, node, 0), cc = which == 1 ? converted : use(c, node, 1);
-    kill_inputs(c, node);
-    free_register(c, converted);
-    emit(c, d->op, 0, define_output(c, node, 0), d->swap ? cc : b, d->swap ? b : cc);
-    drop_dead(c, node);
-    return true;
-  }
-  return false;
+  if (node->input_count != 2) return false;
+  TypeKind left = kind_of(node, 0), right = kind_of(node, 1);
+  if (!((left == TYPE_INT && right == TYPE_FLOAT) || (left == TYPE_FLOAT && right == TYPE_INT))) return false;
+  const Scalar *scalar = find_scalar(node, TYPE_FLOAT);
+  if (!scalar) return false;
+  uint32_t converted = take_register(c), which = left == TYPE_INT ? 0 : 1;
+  emit(c, INST_INT_TO_FLOAT, 0, converted, use(c, node, which), 0);
+  uint32_t b = which == 0 ? converted : use(c, node, 0), cc = which == 1 ? converted : use(c, node, 1);
+  kill_inputs(c, node);
+  free_register(c, converted);
+  emit(c, scalar->op, 0, define_output(c, node, 0), scalar->turned ? cc : b, scalar->turned ? b : cc);
+  drop_dead(c, node);
+  return true;
 }
 
 /* aten::__derive_index(index, start, step): start + index * step */
@@ -214,7 +206,7 @@ static bool identity(Compiler *c, const Node *node, bool same) {
 static bool get_item(Compiler *c, const Node *node) {
   if (node->input_count != 2) return false;
   const Type *container = node_input(node, 0)->type;
-  if (container->kind == TYPE_LIST && kind_of(node, 1) == I)
+  if (container->kind == TYPE_LIST && kind_of(node, 1) == TYPE_INT)
     return two(c, node, list_form(container, INST_LIST_GET_INT, INST_LIST_GET_FLOAT, INST_LIST_GET_BOOL, INST_LIST_GET),
                0, 1);
   return container->kind == TYPE_DICT && two(c, node, INST_DICT_GET, 0, 1);
@@ -223,7 +215,7 @@ static bool get_item(Compiler *c, const Node *node) {
 static bool set_item(Compiler *c, const Node *node) {
   if (node->input_count != 3) return false;
   const Type *container = node_input(node, 0)->type;
-  if (container->kind == TYPE_LIST && kind_of(node, 1) == I)
+  if (container->kind == TYPE_LIST && kind_of(node, 1) == TYPE_INT)
     return store(c, node,
                  list_form(container, INST_LIST_SET_INT, INST_LIST_SET_FLOAT, INST_LIST_SET_BOOL, INST_LIST_SET), 3);
   return container->kind == TYPE_DICT && store(c, node, INST_DICT_SET, 3);
@@ -274,6 +266,17 @@ static bool raise(Compiler *c, const Node *node) {
   site_outputs(c, site, node);
   emit(c, INST_RAISE, 0, index, 0, 0);
   return true;
+}
+
+/* r[a] = r[b] */
+static bool keep(Compiler *c, const Node *node) {
+  return one(c, node, moves(c, node, 0, 1) ? INST_MOVE : INST_LOAD, 0);
+}
+
+static bool of_scalars(Compiler *c, const Node *node) {
+  const Scalar *scalar = find_own_scalar(node);
+  if (!scalar) return mixed(c, node);
+  return scalar->count == 1 ? one(c, node, scalar->op, 0) : two(c, node, scalar->op, scalar->turned, !scalar->turned);
 }
 
 bool compile_direct(Compiler *c, const Node *node) {
@@ -327,7 +330,7 @@ bool compile_direct(Compiler *c, const Node *node) {
     case SYM_aten__unwrap_optional:
       return one(c, node, INST_UNWRAP, 0);
     case SYM_prim_annotate:
-      return one(c, node, moves(c, node, 0, 1) ? INST_MOVE : INST_LOAD, 0);
+      return keep(c, node);
     case SYM_prim_isinstance:
       return is_instance(c, node);
     case SYM_prim_EnumName:
@@ -342,47 +345,29 @@ bool compile_direct(Compiler *c, const Node *node) {
       return inputs == 1 && kind_of(node, 0) == TYPE_FUTURE && one(c, node, INST_WAIT, 0);
     case SYM_prim_RaiseException:
       return inputs >= 1 && inputs <= 2 && raise(c, node);
+    case SYM_aten_len:
+      return inputs == 1 && kind_of(node, 0) == TYPE_LIST && one(c, node, INST_LIST_LEN, 0);
+    case SYM_aten_eq:
+      if (inputs == 2 && are_all(node, TYPE_STRING)) return two(c, node, INST_EQ_STR, 0, 1);
+      break;
+    case SYM_aten_ne:
+      if (inputs == 2 && are_all(node, TYPE_STRING)) return two(c, node, INST_NE_STR, 0, 1);
+      break;
+    case SYM_aten_Int:
+    case SYM_aten_Float:
+    case SYM_aten_Bool:
+      if (inputs == 1 && kind_of(node, 0) == result->kind) return keep(c, node);
+      break;
     default:
       break;
   }
-  if (!result) return false;
-  if (inputs == 1)
-    for (size_t i = 0; i < sizeof unary / sizeof *unary; i++)
-      if (unary[i].kind == node->kind && unary[i].left == kind_of(node, 0) && unary[i].result == (int)result->kind)
-        return one(c, node, unary[i].op, 0);
-  if (inputs == 2) {
-    int left = kind_of(node, 0), right = kind_of(node, 1);
-    for (size_t i = 0; i < sizeof binary / sizeof *binary; i++) {
-      const Direct *d = &binary[i];
-      if (d->kind == node->kind && d->left == left && d->right == right && d->result == (int)result->kind)
-        return two(c, node, d->op, d->swap, !d->swap);
-    }
-    return mixed(c, node);
-  }
-  return false;
+  return of_scalars(c, node);
 }
 
 bool fusable_branch(Compiler *c, const Node *node, FusedBranch *out) {
-  if (node->output_count != 1 || node->outputs[0]->type->kind != B) return false;
-  static const struct {
-    Symbol kind;
-    int type;
-    Opcode branch, loop;
-    bool swap;
-  } table[] = {{SYM_aten_lt, I, INST_JF_LT_INT, INST_LOOP_WHILE_LT_INT, 0},
-               {SYM_aten_gt, I, INST_JF_LT_INT, INST_LOOP_WHILE_LT_INT, 1},
-               {SYM_aten_le, I, INST_JF_LE_INT, INST_LOOP_WHILE_LE_INT, 0},
-               {SYM_aten_ge, I, INST_JF_LE_INT, INST_LOOP_WHILE_LE_INT, 1},
-               {SYM_aten_eq, I, INST_JF_EQ_INT, INST_LOOP_WHILE_EQ_INT, 0},
-               {SYM_aten_ne, I, INST_JF_NE_INT, INST_LOOP_WHILE_NE_INT, 0},
-               {SYM_aten_lt, F, INST_JF_LT_FLOAT, INST_JMP, 0},
-               {SYM_aten_gt, F, INST_JF_LT_FLOAT, INST_JMP, 1},
-               {SYM_aten_le, F, INST_JF_LE_FLOAT, INST_JMP, 0},
-               {SYM_aten_ge, F, INST_JF_LE_FLOAT, INST_JMP, 1},
-               {SYM_aten_eq, F, INST_JF_EQ_FLOAT, INST_JMP, 0},
-               {SYM_aten_ne, F, INST_JF_NE_FLOAT, INST_JMP, 0}};
+  if (node->output_count != 1 || node->outputs[0]->type->kind != TYPE_BOOL) return false;
   *out = (FusedBranch){.loop = INST_JMP};
-  if (node->input_count == 1 && node->kind == SYM_aten___not__ && kind_of(node, 0) == B) {
+  if (node->input_count == 1 && node->kind == SYM_aten___not__ && kind_of(node, 0) == TYPE_BOOL) {
     out->branch = INST_JT;
     out->left = c->register_of[node_input(node, 0)->unique];
     return true;
@@ -396,14 +381,12 @@ bool fusable_branch(Compiler *c, const Node *node, FusedBranch *out) {
     out->left = c->register_of[node_input(node, other)->unique];
     return true;
   }
-  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-    if (table[i].kind != node->kind || kind_of(node, 0) != table[i].type || kind_of(node, 1) != table[i].type) continue;
-    uint32_t left = c->register_of[node_input(node, 0)->unique], right = c->register_of[node_input(node, 1)->unique];
-    *out =
-        (FusedBranch){table[i].branch, table[i].loop, table[i].swap ? right : left, table[i].swap ? left : right, true};
-    return true;
-  }
-  return false;
+  const Scalar *scalar = find_own_scalar(node);
+  if (!scalar || scalar->branch == INST_JMP) return false;
+  uint32_t left = c->register_of[node_input(node, 0)->unique], right = c->register_of[node_input(node, 1)->unique];
+  *out =
+      (FusedBranch){scalar->branch, scalar->loop, scalar->turned ? right : left, scalar->turned ? left : right, true};
+  return true;
 }
 
 /* Constants of a unit must not keep it: types of its own are left out. */

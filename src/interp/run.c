@@ -1,7 +1,6 @@
 /* The interpreter's loop: instructions by computed goto, calls by pushing frames, waiting by leaving the loop. Nothing
  * here allocates, locks or looks up per instruction, except where a value itself is made or shared. */
 #include <assert.h>
-#include <math.h>
 
 #include "interp/dict_string.h"
 #include "interp/op_profile.h"
@@ -81,24 +80,6 @@ static Status set_in_list(List *l, int64_t index, IValue value) {
 
 /* ---- the loop ---- */
 
-static inline int64_t floor_divide(int64_t a, int64_t b) {
-  if (((uint64_t)a | (uint64_t)b) >> 32 == 0) return (int64_t)((uint32_t)a / (uint32_t)b);
-  if (b == -1) return (int64_t)(0 - (uint64_t)a);
-  int64_t q = a / b;
-  return q - (a % b != 0 && (a < 0) != (b < 0));
-}
-
-static inline int64_t floor_modulo(int64_t a, int64_t b) {
-  if (((uint64_t)a | (uint64_t)b) >> 32 == 0) return (int64_t)((uint32_t)a % (uint32_t)b);
-  if (b == -1) return 0;
-  int64_t r = a % b;
-  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
-}
-
-static inline double number_to_double(IValue v) {
-  return v.tag == TAG_FLOAT ? v.f : v.tag == TAG_BOOL ? (double)v.b : (double)v.i;
-}
-
 static RunState run(Task *task) {
   static const void *const labels[] = {
 #define X(name, word, form, meaning) &&do_##name,
@@ -163,29 +144,38 @@ static RunState run(Task *task) {
       ticks = ticks_given = take_ticks(exec); \
     }                                         \
   } while (0)
-#define INT_OP(NAME, expression) \
-  do_##NAME : {                  \
-    int64_t x = B.i, y = C.i;    \
-    A = ivalue_int(expression);  \
-    NEXT();                      \
+#define OPERANDS(operand) SCALAR_C_##operand x = SCALAR_OF_##operand(B), y = SCALAR_OF_##operand(C)
+#define BINARY(X, NAME, symbol, operand, result, raises, value)                       \
+  do_##NAME : {                                                                       \
+    OPERANDS(operand);                                                                \
+    if (__builtin_expect(SCALAR_RAISES_##raises(y), 0)) CHECK(SCALAR_ERROR_##raises); \
+    A = SCALAR_MAKE_##result(value);                                                  \
+    NEXT();                                                                           \
   }
-#define INT_TEST(NAME, op) \
-  do_##NAME : {            \
-    bool t = B.i op C.i;   \
-    A = ivalue_bool(t);    \
-    NEXT();                \
+#define UNARY(X, NAME, symbol, operand, result, value) \
+  do_##NAME : {                                        \
+    SCALAR_C_##operand x = SCALAR_OF_##operand(B);     \
+    A = SCALAR_MAKE_##result(value);                   \
+    NEXT();                                            \
   }
-#define FLOAT_OP(NAME, op)    \
-  do_##NAME : {               \
-    double x = B.f, y = C.f;  \
-    A = ivalue_float(x op y); \
-    NEXT();                   \
+#define COMPARISON(X, NAME, symbol, turned, operand, value) \
+  do_##NAME : {                                             \
+    OPERANDS(operand);                                      \
+    A = ivalue_bool(value);                                 \
+    NEXT();                                                 \
   }
-#define FLOAT_TEST(NAME, op) \
-  do_##NAME : {              \
-    bool t = B.f op C.f;     \
-    A = ivalue_bool(t);      \
-    NEXT();                  \
+#define COMPARE_AND_BRANCH(X, NAME, symbol, turned, operand, value) \
+  do_JF_##NAME : {                                                  \
+    OPERANDS(operand);                                              \
+    if (value) NEXT();                                              \
+    JUMP(pc->a);                                                    \
+  }
+#define COMPARE_AND_LOOP(X, NAME, symbol, turned, operand, value) \
+  do_LOOP_WHILE_##NAME : {                                        \
+    TICK();                                                       \
+    OPERANDS(operand);                                            \
+    if (value) JUMP(pc->a);                                       \
+    NEXT();                                                       \
   }
 #define BRANCH(NAME, test)      \
   do_##NAME : if (test) NEXT(); \
@@ -217,14 +207,8 @@ do_JMP:
   JUMP(pc->a);
   BRANCH(JF, B.b)
   BRANCH(JT, !B.b)
-  BRANCH(JF_LT_INT, B.i < C.i)
-  BRANCH(JF_LE_INT, B.i <= C.i)
-  BRANCH(JF_EQ_INT, B.i == C.i)
-  BRANCH(JF_NE_INT, B.i != C.i)
-  BRANCH(JF_LT_FLOAT, B.f < C.f)
-  BRANCH(JF_LE_FLOAT, B.f <= C.f)
-  BRANCH(JF_EQ_FLOAT, B.f == C.f)
-  BRANCH(JF_NE_FLOAT, B.f != C.f)
+  SCALAR_INT_COMPARISONS(COMPARE_AND_BRANCH, )
+  SCALAR_FLOAT_COMPARISONS(COMPARE_AND_BRANCH, )
   BRANCH(JF_NONE, B.tag != TAG_NONE)
   BRANCH(JF_NOT_NONE, B.tag == TAG_NONE)
 
@@ -240,22 +224,7 @@ do_LOOP_WHILE:
   TICK();
   if (B.b) JUMP(pc->a);
   NEXT();
-do_LOOP_WHILE_LT_INT:
-  TICK();
-  if (B.i < C.i) JUMP(pc->a);
-  NEXT();
-do_LOOP_WHILE_LE_INT:
-  TICK();
-  if (B.i <= C.i) JUMP(pc->a);
-  NEXT();
-do_LOOP_WHILE_EQ_INT:
-  TICK();
-  if (B.i == C.i) JUMP(pc->a);
-  NEXT();
-do_LOOP_WHILE_NE_INT:
-  TICK();
-  if (B.i != C.i) JUMP(pc->a);
-  NEXT();
+  SCALAR_INT_COMPARISONS(COMPARE_AND_LOOP, )
 
 do_RET : {
   const uint32_t *o = code->operands + pc->b;
@@ -318,71 +287,10 @@ do_RET : {
   NEXT();
 }
 
-  INT_OP(ADD_INT, (int64_t)((uint64_t)x + (uint64_t)y))
-  INT_OP(SUB_INT, (int64_t)((uint64_t)x - (uint64_t)y))
-  INT_OP(MUL_INT, (int64_t)((uint64_t)x * (uint64_t)y))
-  INT_OP(AND_INT, x & y)
-  INT_OP(OR_INT, x | y)
-  INT_OP(XOR_INT, x ^ y)
-  INT_OP(MIN_INT, x < y ? x : y)
-  INT_OP(MAX_INT, x > y ? x : y)
-do_FLOORDIV_INT : {
-  if (__builtin_expect(C.i == 0, 0)) CHECK(status_exception("ZeroDivisionError", "division by 0"));
-  A = ivalue_int(floor_divide(B.i, C.i));
-  NEXT();
-}
-do_MOD_INT : {
-  if (__builtin_expect(C.i == 0, 0)) CHECK(status_exception("ZeroDivisionError", "modulo by 0"));
-  A = ivalue_int(floor_modulo(B.i, C.i));
-  NEXT();
-}
-do_DIV_INT : {
-  A = ivalue_float((double)B.i / (double)C.i);
-  NEXT();
-}
-do_NEG_INT : {
-  A = ivalue_int((int64_t)(0 - (uint64_t)B.i));
-  NEXT();
-}
-  INT_TEST(LT_INT, <)
-  INT_TEST(LE_INT, <=)
-  INT_TEST(EQ_INT, ==)
-  INT_TEST(NE_INT, !=)
-  FLOAT_OP(ADD_FLOAT, +)
-  FLOAT_OP(SUB_FLOAT, -)
-  FLOAT_OP(MUL_FLOAT, *)
-  FLOAT_OP(DIV_FLOAT, /)
-do_NEG_FLOAT : {
-  A = ivalue_float(-B.f);
-  NEXT();
-}
-  FLOAT_TEST(LT_FLOAT, <)
-  FLOAT_TEST(LE_FLOAT, <=)
-  FLOAT_TEST(EQ_FLOAT, ==)
-  FLOAT_TEST(NE_FLOAT, !=)
-do_NOT : {
-  A = ivalue_bool(!B.b);
-  NEXT();
-}
-do_TO_INT : {
-  IValue v = B;
-  if (v.tag == TAG_FLOAT) {
-    if (!(v.f > -9223372036854775809.0 && v.f < 9223372036854775808.0))
-      CHECK(status_exception("OverflowError", "cannot convert float %g to an int", v.f));
-    A = ivalue_int((int64_t)v.f);
-  } else {
-    A = ivalue_int(v.tag == TAG_BOOL ? v.b : v.i);
-  }
-  NEXT();
-}
-do_TO_FLOAT : {
-  A = ivalue_float(number_to_double(B));
-  NEXT();
-}
-do_TO_BOOL : {
-  A = ivalue_bool(B.tag == TAG_FLOAT ? B.f != 0 : B.tag == TAG_BOOL ? B.b : B.i != 0);
-  NEXT();
-}
+  SCALAR_ARITHMETIC(BINARY, )
+  SCALAR_INT_COMPARISONS(COMPARISON, )
+  SCALAR_FLOAT_COMPARISONS(COMPARISON, )
+  SCALAR_UNARY(UNARY, )
 do_IS_NONE : {
   bool none = B.tag == TAG_NONE;
   LET_GO(B, MOVES_B);

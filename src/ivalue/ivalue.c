@@ -7,6 +7,7 @@
 
 #include "ivalue/future.h"
 #include "ivalue/lock.h"
+#include "ivalue/scalar.h"
 #include "ivalue/snapshot.h"
 #include "type/pair_map.h"
 
@@ -327,10 +328,8 @@ int64_t ivalue_to_int(IValue v) {
     case TAG_BOOL:
       return v.b;
     case TAG_FLOAT:
-    case TAG_COMPLEX: {
-      double f = ivalue_to_double(v);
-      return f >= -0x1p63 && f < 0x1p63 ? (int64_t)f : INT64_MIN;
-    }
+    case TAG_COMPLEX:
+      return int_from_double(ivalue_to_double(v));
     default:
       return 0;
   }

@@ -1,6 +1,7 @@
 /* ivalue: any value of a program.
  *
  *   ivalue/ivalue.h  IValue, 16 bytes: a scalar or one counted pointer (this file)
+ *   ivalue/scalar.h  what operators of scalars do, as rows
  *   ivalue/future.h  futures
  *   ivalue/print.h   values as text
  *   ivalue/lock.h    reading and writing objects and containers that threads share

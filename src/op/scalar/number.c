@@ -1,10 +1,12 @@
 /* Arithmetic, comparison and conversion of numbers. One kernel serves all overloads of an operator: the tags of the
- * arguments say which they are, and int, float, complex is the order of promotion. Ints wrap. */
+ * arguments say which they are, and int, float, complex is the order of promotion. What the interpreter has
+ * instructions for, ivalue/scalar.h computes for both. */
 #include <assert.h>
 #include <float.h>
 #include <math.h>
 
 #include "call/results.h"
+#include "ivalue/scalar.h"
 
 typedef enum Joint { JOINT_INT, JOINT_FLOAT, JOINT_COMPLEX } Joint;
 
@@ -39,42 +41,30 @@ static Joint joint(const Call *c) {
 #define NO_COMPLEX \
   return status_exception("TypeError", STR_FMT ": not defined for complex numbers", STR_ARG(c->op->name))
 
-static Status zero_division(void) {
-  return status_exception("ZeroDivisionError", "division by 0");
-}
-
-static int64_t wrap_add(int64_t x, int64_t y) {
-  return (int64_t)((uint64_t)x + (uint64_t)y);
-}
-static int64_t wrap_sub(int64_t x, int64_t y) {
-  return (int64_t)((uint64_t)x - (uint64_t)y);
-}
-static int64_t wrap_mul(int64_t x, int64_t y) {
-  return (int64_t)((uint64_t)x * (uint64_t)y);
-}
-static int64_t wrap_neg(int64_t x) {
-  return (int64_t)(0 - (uint64_t)x);
-}
-
-/* Python's: rounded down, and the remainder has the divisor's sign; y is not 0. */
-static int64_t floor_quotient(int64_t x, int64_t y) {
-  assert(y != 0);
-  if (y == -1) return wrap_neg(x);
-  int64_t quotient = x / y;
-  return x % y != 0 && (x < 0) != (y < 0) ? quotient - 1 : quotient;
-}
-static int64_t floor_remainder(int64_t x, int64_t y) {
-  assert(y != 0);
-  if (y == -1) return 0;
-  int64_t remainder = x % y;
-  return remainder != 0 && (remainder < 0) != (y < 0) ? remainder + y : remainder;
-}
+/* Of rows of scalars: give_ADD_INT(c, x, y) and so on. */
+#define RESULT_INT(c, value) result_int(c, 0, value)
+#define RESULT_FLOAT(c, value) result_double(c, 0, value)
+#define RESULT_BOOL(c, value) result_bool(c, 0, value)
+#define GIVE(X, name, symbol, operand, result, raises, value)                             \
+  static inline Status give_##name(Call *c, SCALAR_C_##operand x, SCALAR_C_##operand y) { \
+    if (SCALAR_RAISES_##raises(y)) return SCALAR_ERROR_##raises;                          \
+    return RESULT_##result(c, value);                                                     \
+  }
+#define GIVE_COMPARISON(X, name, symbol, other, operand, value) GIVE(X, name, symbol, operand, BOOL, NOTHING, value)
+#define GIVE_OF_ONE(X, name, symbol, operand, result, value)        \
+  static inline Status give_##name(Call *c, SCALAR_C_##operand x) { \
+    return RESULT_##result(c, value);                               \
+  }
+SCALAR_ARITHMETIC(GIVE, )
+SCALAR_INT_COMPARISONS(GIVE_COMPARISON, )
+SCALAR_FLOAT_COMPARISONS(GIVE_COMPARISON, )
+SCALAR_UNARY(GIVE_OF_ONE, )
 
 static int64_t int_power(int64_t base, int64_t exponent) {
   if (exponent < 0) return ivalue_to_int(ivalue_float(pow((double)base, (double)exponent)));
   int64_t result = 1;
-  for (; exponent; exponent >>= 1, base = wrap_mul(base, base))
-    if (exponent & 1) result = wrap_mul(result, base);
+  for (; exponent; exponent >>= 1, base = int_multiply(base, base))
+    if (exponent & 1) result = int_multiply(result, base);
   return result;
 }
 
@@ -103,38 +93,33 @@ static Status real_power(Call *c, double x, double y) {
   return result_double(c, 0, pow(x, y));
 }
 
-BINARY(add, return result_int(c, 0, wrap_add(x, y)), return result_double(c, 0, x + y),
-       return result_complex(c, 0, x + y))
-BINARY(subtract, return result_int(c, 0, wrap_sub(x, y)), return result_double(c, 0, x - y),
-       return result_complex(c, 0, x - y))
-BINARY(multiply, return result_int(c, 0, wrap_mul(x, y)), return result_double(c, 0, x *y),
+BINARY(add, return give_ADD_INT(c, x, y), return give_ADD_FLOAT(c, x, y), return result_complex(c, 0, x + y))
+BINARY(subtract, return give_SUB_INT(c, x, y), return give_SUB_FLOAT(c, x, y), return result_complex(c, 0, x - y))
+BINARY(multiply, return give_MUL_INT(c, x, y), return give_MUL_FLOAT(c, x, y),
        return result_complex(c, 0, complex_product(x, y)))
-BINARY(divide, return result_double(c, 0, (double)x / (double)y), return result_double(c, 0, x / y),
-       return result_complex(c, 0, x / y))
-BINARY(floor_divide, if (y == 0) return zero_division();
-       return result_int(c, 0, floor_quotient(x, y)), return result_double(c, 0, floor(x / y)), NO_COMPLEX)
-BINARY(truncate_divide, if (y == 0) return zero_division();
-       return result_int(c, 0, y == -1 ? wrap_neg(x) : x / y), return result_double(c, 0, trunc(x / y)), NO_COMPLEX)
-BINARY(remainder_of, if (y == 0) return zero_division();
-       return result_int(c, 0, floor_remainder(x, y)), return result_double(c, 0, fmod(y + fmod(x, y), y)), NO_COMPLEX)
+BINARY(divide, return give_DIV_INT(c, x, y), return give_DIV_FLOAT(c, x, y), return result_complex(c, 0, x / y))
+BINARY(floor_divide, return give_FLOORDIV_INT(c, x, y), return result_double(c, 0, floor(x / y)), NO_COMPLEX)
+BINARY(truncate_divide, if (y == 0) return SCALAR_ERROR_ZERO_DIVISION;
+       return result_int(c, 0, y == -1 ? int_negate(x) : x / y), return result_double(c, 0, trunc(x / y)), NO_COMPLEX)
+BINARY(remainder_of, return give_MOD_INT(c, x, y), return result_double(c, 0, fmod(y + fmod(x, y), y)), NO_COMPLEX)
 BINARY(power, return real_power(c, (double)x, (double)y), return real_power(c, x, y),
        return result_complex(c, 0, complex_power(x, y)))
 BINARY(power_of_ints, if (x == 0 && y < 0) return real_power(c, 0, -1);
        return result_int(c, 0, int_power(x, y)), return real_power(c, x, y), NO_COMPLEX)
-BINARY(equal, return result_bool(c, 0, x == y), return result_bool(c, 0, x == y), return result_bool(c, 0, x == y))
-BINARY(not_equal, return result_bool(c, 0, x != y), return result_bool(c, 0, x != y), return result_bool(c, 0, x != y))
-BINARY(less, return result_bool(c, 0, x < y), return result_bool(c, 0, x < y), NO_COMPLEX)
-BINARY(less_equal, return result_bool(c, 0, x <= y), return result_bool(c, 0, x <= y), NO_COMPLEX)
-BINARY(greater, return result_bool(c, 0, x > y), return result_bool(c, 0, x > y), NO_COMPLEX)
-BINARY(greater_equal, return result_bool(c, 0, x >= y), return result_bool(c, 0, x >= y), NO_COMPLEX)
-BINARY(maximum, return result_int(c, 0, x > y ? x : y), return result_double(c, 0, x > y ? x : y), NO_COMPLEX)
-BINARY(minimum, return result_int(c, 0, x < y ? x : y), return result_double(c, 0, x < y ? x : y), NO_COMPLEX)
+BINARY(equal, return give_EQ_INT(c, x, y), return give_EQ_FLOAT(c, x, y), return result_bool(c, 0, x == y))
+BINARY(not_equal, return give_NE_INT(c, x, y), return give_NE_FLOAT(c, x, y), return result_bool(c, 0, x != y))
+BINARY(less, return give_LT_INT(c, x, y), return give_LT_FLOAT(c, x, y), NO_COMPLEX)
+BINARY(less_equal, return give_LE_INT(c, x, y), return give_LE_FLOAT(c, x, y), NO_COMPLEX)
+BINARY(greater, return give_LT_INT(c, y, x), return give_LT_FLOAT(c, y, x), NO_COMPLEX)
+BINARY(greater_equal, return give_LE_INT(c, y, x), return give_LE_FLOAT(c, y, x), NO_COMPLEX)
+BINARY(maximum, return give_MAX_INT(c, x, y), return result_double(c, 0, x > y ? x : y), NO_COMPLEX)
+BINARY(minimum, return give_MIN_INT(c, x, y), return result_double(c, 0, x < y ? x : y), NO_COMPLEX)
 
 static Status divmod_int(Call *c) {
   int64_t x = call_int(c, 0), y = call_int(c, 1);
   if (y == 0) return status_exception("ZeroDivisionError", "integer division or modulo by zero");
-  TRY(result_int(c, 0, floor_quotient(x, y)));
-  return result_int(c, 1, floor_remainder(x, y));
+  TRY(result_int(c, 0, int_floor_divide(x, y)));
+  return result_int(c, 1, int_remainder(x, y));
 }
 
 static Status divmod_float(Call *c) {
@@ -149,8 +134,7 @@ static Status divmod_float(Call *c) {
 static Status negate(Call *c) {
   IValue v = c->inputs[0];
   if (v.tag == TAG_COMPLEX) return result_complex(c, 0, -ivalue_complex(v));
-  if (v.tag == TAG_FLOAT) return result_double(c, 0, -v.f);
-  return result_int(c, 0, wrap_neg(ivalue_to_int(v)));
+  return v.tag == TAG_FLOAT ? give_NEG_FLOAT(c, v.f) : give_NEG_INT(c, ivalue_to_int(v));
 }
 
 static Status absolute(Call *c) {
@@ -158,19 +142,19 @@ static Status absolute(Call *c) {
   if (v.tag == TAG_COMPLEX) return result_double(c, 0, hypot(__real__ ivalue_complex(v), __imag__ ivalue_complex(v)));
   if (v.tag == TAG_FLOAT) return result_double(c, 0, fabs(v.f));
   int64_t i = ivalue_to_int(v);
-  return result_int(c, 0, i < 0 ? wrap_neg(i) : i);
+  return result_int(c, 0, i < 0 ? int_negate(i) : i);
 }
 
 /* ---- bits and bools ---- */
 
 static Status bit_and(Call *c) {
-  return result_int(c, 0, call_int(c, 0) & call_int(c, 1));
+  return give_AND_INT(c, call_int(c, 0), call_int(c, 1));
 }
 static Status bit_or(Call *c) {
-  return result_int(c, 0, call_int(c, 0) | call_int(c, 1));
+  return give_OR_INT(c, call_int(c, 0), call_int(c, 1));
 }
 static Status bit_xor(Call *c) {
-  return result_int(c, 0, call_int(c, 0) ^ call_int(c, 1));
+  return give_XOR_INT(c, call_int(c, 0), call_int(c, 1));
 }
 static Status bool_and(Call *c) {
   return result_bool(c, 0, call_bool(c, 0) && call_bool(c, 1));
@@ -182,7 +166,7 @@ static Status bool_xor(Call *c) {
   return result_bool(c, 0, call_bool(c, 0) != call_bool(c, 1));
 }
 static Status bool_not(Call *c) {
-  return result_bool(c, 0, !call_bool(c, 0));
+  return give_NOT(c, call_bool(c, 0));
 }
 
 /* The count is taken modulo 64, as PyTorch has it from the processor. */
@@ -198,7 +182,7 @@ static Status shift_right(Call *c) {
 
 static Status to_bool(Call *c) {
   IValue v = c->inputs[0];
-  return result_bool(c, 0, v.tag == TAG_FLOAT ? v.f != 0 : v.tag == TAG_BOOL ? v.b : v.i != 0);
+  return v.tag == TAG_FLOAT ? give_FLOAT_TO_BOOL(c, v.f) : give_INT_TO_BOOL(c, v.i);
 }
 
 static Status real_part(const Call *c, IValue v) {
@@ -210,13 +194,19 @@ static Status real_part(const Call *c, IValue v) {
 }
 
 static Status to_int(Call *c) {
-  TRY(real_part(c, c->inputs[0]));
-  return result_int(c, 0, ivalue_to_int(c->inputs[0]));
+  IValue v = c->inputs[0];
+  if (v.tag == TAG_FLOAT) return give_FLOAT_TO_INT(c, v.f);
+  if (v.tag == TAG_BOOL) return give_BOOL_TO_INT(c, v.b);
+  TRY(real_part(c, v));
+  return result_int(c, 0, ivalue_to_int(v));
 }
 
 static Status to_float(Call *c) {
-  TRY(real_part(c, c->inputs[0]));
-  return result_double(c, 0, ivalue_to_double(c->inputs[0]));
+  IValue v = c->inputs[0];
+  if (v.tag == TAG_INT) return give_INT_TO_FLOAT(c, v.i);
+  if (v.tag == TAG_BOOL) return give_BOOL_TO_FLOAT(c, v.b);
+  TRY(real_part(c, v));
+  return result_double(c, 0, ivalue_to_double(v));
 }
 
 /* Space and a plus sign may stand in front; behind a number PyTorch takes nothing. */
@@ -308,7 +298,7 @@ static Status range_length(Call *c) {
 }
 
 static Status derive_index(Call *c) {
-  return result_int(c, 0, wrap_add(call_int(c, 1), wrap_mul(call_int(c, 0), call_int(c, 2))));
+  return result_int(c, 0, int_add(call_int(c, 1), int_multiply(call_int(c, 0), call_int(c, 2))));
 }
 
 #define SAFE(text, function) \
