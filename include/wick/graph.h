@@ -205,8 +205,8 @@ WICK_API wick_status wick_alias_move_before(wick_alias *alias, wick_node *node, 
 
 /* ---- rewriting by pattern ---- */
 /* Puts `replacement` where the graph does what `pattern` does, both IR text with the same inputs and outputs. A pattern
- * is straight code whose inner values nobody else uses; constants in it must be equal. *out_count (may be NULL): how
- * often. */
+ * is straight code whose inner values nobody else uses; constants in it must be equal. Each time asks
+ * PYTORCH_JIT_OPT_LIMIT for the pass that it is called by. *out_count (may be NULL): how often. */
 WICK_API wick_status wick_graph_rewrite(wick_graph *graph, const char *pattern, const char *replacement,
                                         size_t *WICK_NULLABLE out_count, wick_error **error);
 

@@ -6,7 +6,7 @@
 #include "api/ir_handles.h"
 #include "ir/node_kind.h"
 #include "pass/pass.h"
-#include "pass/rewrite/subgraph_rewrite.h"
+#include "pass/rewrite/rewrite_rule.h"
 #include "pass/rewrite/user_passes.h"
 
 Status ir_protect(Graph *graph, void (*body)(void *argument), void *argument) {
@@ -265,13 +265,14 @@ wick_status wick_graph_run_pass(wick_graph *graph, const char *pass, wick_error 
 }
 
 typedef struct Rewrite {
-  Graph *graph;
-  RewritePattern pattern;
+  const wick_graph *graph;
+  const char *pattern, *replacement;
   uint32_t count;
 } Rewrite;
 static void rewrite(void *argument) {
   Rewrite *r = argument;
-  r->count = rewrite_subgraphs(r->graph, 1, &r->pattern);
+  const char *name = r->graph->pass ? r->graph->pass : "wick_graph_rewrite";
+  r->count = rewrite_by_graphs(r->graph->graph, name, r->pattern, r->replacement);
 }
 
 wick_status wick_graph_rewrite(wick_graph *graph, const char *pattern, const char *replacement, size_t *out_count,
@@ -280,7 +281,7 @@ wick_status wick_graph_rewrite(wick_graph *graph, const char *pattern, const cha
   API_NEED(graph);
   API_NEED(pattern);
   API_NEED(replacement);
-  Rewrite r = {.graph = graph->graph, .pattern = {.pattern = pattern, .replacement = replacement}};
+  Rewrite r = {graph, pattern, replacement, 0};
   Status status = ir_protect(graph->graph, rewrite, &r);
   if (out_count) *out_count = r.count;
   return api_status(status, error);
@@ -291,9 +292,9 @@ typedef struct ForeignPass {
   void *user;
 } ForeignPass;
 
-static Status run_foreign_pass(void *user, Graph *graph) {
+static Status run_foreign_pass(void *user, const char *name, Graph *graph) {
   const ForeignPass *foreign = user;
-  wick_graph box = {.graph = graph};
+  wick_graph box = {.graph = graph, .pass = name};
   wick_error *error = NULL;
   wick_status status = foreign->pass(foreign->user, &box, &error);
   if (status) return foreign_status(status, error, "the pass");

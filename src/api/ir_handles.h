@@ -8,8 +8,9 @@
 
 struct wick_graph {
   Graph *graph;
-  bool is_owned; /* else a pass was given it */
-  Arena arena;   /* these of an owned one */
+  bool is_owned;    /* else a pass was given it: */
+  const char *pass; /* its name, for the limits of rewrites */
+  Arena arena;      /* these of an owned one */
   TypeStore store;
   CompilationUnit *unit; /* whose types it mentions; may be NULL */
   _Atomic(Code *) code;  /* made by the first run */

@@ -43,6 +43,7 @@ static const Scalar scalars[] = {
 
 /* What the node does to operands of that type; NULL: no instruction does it. */
 static const Scalar *find_scalar(const Node *node, TypeKind operand) {
+  if (operand != TYPE_INT && operand != TYPE_FLOAT && operand != TYPE_BOOL) return NULL;
   if (node->output_count != 1) return NULL;
   for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++) {
     const Scalar *s = &scalars[i];
@@ -53,7 +54,7 @@ static const Scalar *find_scalar(const Node *node, TypeKind operand) {
   return NULL;
 }
 static const Scalar *find_own_scalar(const Node *node) {
-  if (!node->input_count || !are_all(node, kind_of(node, 0))) return NULL;
+  if (!node->input_count || node->input_count > 2 || !are_all(node, kind_of(node, 0))) return NULL;
   return find_scalar(node, kind_of(node, 0));
 }
 

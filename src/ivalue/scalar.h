@@ -7,6 +7,8 @@
  * they hand on to it. */
 #pragma once
 
+#include <assert.h>
+
 #include "ivalue/ivalue.h"
 
 /* Ints wrap. */
@@ -26,12 +28,14 @@ static inline int64_t int_negate(int64_t x) {
 /* Python's: rounded down, and the remainder has the divisor's sign; y is not 0. Processors divide half as wide numbers
  * several times as fast. */
 static inline int64_t int_floor_divide(int64_t x, int64_t y) {
+  assert(y != 0);
   if (((uint64_t)x | (uint64_t)y) >> 32 == 0) return (int64_t)((uint32_t)x / (uint32_t)y);
   if (y == -1) return int_negate(x);
   int64_t quotient = x / y;
   return quotient - (x % y != 0 && (x < 0) != (y < 0));
 }
 static inline int64_t int_remainder(int64_t x, int64_t y) {
+  assert(y != 0);
   if (((uint64_t)x | (uint64_t)y) >> 32 == 0) return (int64_t)((uint32_t)x % (uint32_t)y);
   if (y == -1) return 0;
   int64_t remainder = x % y;

@@ -6,8 +6,6 @@
  *   pass/rewrite/chain.h             nodes used by the next alone, which become one
  *   pass/motion/with_aliases.h       passes that ask the alias analysis
  *   pass/motion/inliner.h            inlining with a say in it
- *   pass/rewrite/subgraph_matcher.h  where a graph does what a pattern does
- *   pass/rewrite/subgraph_rewrite.h  patterns and what comes in their place
  *   pass/types/shape_analysis.h      types of all values of a graph
  *   pass/types/shape_evaluate.h      sizes and dtypes of an operator's results, by running it without data
  *   pass/types/tensor_facts.h        what the types of tensors tell
@@ -16,8 +14,9 @@
  *   pass/motion/attribute_writes.h   attributes that a graph may write
  *   pass/motion/liveness.h           what is needed after a node
  *   pass/rewrite/remove_mutation.h   operators in place and their functional forms
- *   pass/rewrite/peephole_rule.h     local rewrites as data: tables of rules, their protocol, the walk
- *   pass/rewrite/peephole_pattern.h  the patterns of these rules, read from text
+ *   pass/rewrite/rewrite_rule.h      rewrites as data: tables of rules, their protocol, the walk
+ *   pass/rewrite/pattern.h           the patterns of rules: read from text or made of graphs, and matched
+ *   pass/rewrite/rewrite_read.h      rules as the walk uses them
  *   pass/rewrite/user_passes.h       passes from outside
  *
  * Each pass ends with its row (PASS, below). In the order the front end runs them: */

@@ -96,8 +96,33 @@ static void test_bisection(void **state) {
   wick_runtime_release(runtime);
 }
 
+/* wick_graph_rewrite asks for the pass that it is called by. */
+static wick_status negate_by_graph(void *user, wick_graph *graph, wick_error **error) {
+  size_t count;
+  wick_status status = wick_graph_rewrite(graph, "graph(%x):\n  %y : Tensor = aten::neg(%x)\n  return (%y)",
+                                          "graph(%x):\n  %y : Tensor = aten::sin(%x)\n  return (%y)", &count, error);
+  *(size_t *)user += count;
+  return status;
+}
+
+static void test_rewriting_by_graphs(void **state) {
+  (void)state;
+  wick_runtime *runtime = runtime_without_fusion();
+  size_t count = 0;
+  assert_int_equal(wick_pass_register("negate_by_product", negate_by_graph, &count, NULL), WICK_OK);
+  double as_written = run(runtime, 0);
+  assert_int_equal(count, 0);
+  assert_true(run(runtime, 5) != as_written);
+  assert_int_equal(count, 5);
+  count = 0;
+  (void)run(runtime, -1);
+  assert_int_equal(count, REWRITES);
+  assert_int_equal(wick_pass_remove("negate_by_product", NULL), WICK_OK);
+  wick_runtime_release(runtime);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_bisection)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_bisection), cmocka_unit_test(test_rewriting_by_graphs)};
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   unsetenv("PYTORCH_JIT_OPT_LIMIT");
   return failed;

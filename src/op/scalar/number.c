@@ -15,6 +15,7 @@ static Joint joint_of(IValue a) {
 }
 
 static Joint joint(const Call *c) {
+  assert(c->input_count == 2);
   Joint a = joint_of(c->inputs[0]), b = joint_of(c->inputs[1]);
   return a > b ? a : b;
 }
@@ -182,6 +183,7 @@ static Status shift_right(Call *c) {
 
 static Status to_bool(Call *c) {
   IValue v = c->inputs[0];
+  assert(v.tag == TAG_FLOAT || v.tag == TAG_INT);
   return v.tag == TAG_FLOAT ? give_FLOAT_TO_BOOL(c, v.f) : give_INT_TO_BOOL(c, v.i);
 }
 

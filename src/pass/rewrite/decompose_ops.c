@@ -2,45 +2,30 @@
  * so that batch_mm finds the whole sum. Where it adds a bias it stays: one product that starts from the bias is faster
  * than a product and a sum, fused with what follows or not. decompose_norms does the same for normalization with known
  * weights: the affine part becomes pointwise. */
-#include "ir/graph_log.h"
-
 #include <assert.h>
 
+#include "ir/graph_log.h"
 #include "pass/pass.h"
 #include "pass/rewrite/rewrite.h"
+#include "pass/rewrite/rewrite_rule.h"
 
 #define FILE_NAME "decompose_ops"
 
-static bool is_one(const Value *value) {
-  double number;
-  return constant_double(value, &number) && number == 1;
-}
+/* addmm with integral operands adds integers: mm and add do the same. */
+#define PRODUCT_AND_SUM "aten::add(%s, aten::mm(%x, %y), 1)"
+/* clang-format off */
+static const RewriteRule products[] = {
+  {"addmm_of_product", "aten::addmm(%s=aten::mm(...), %x, %y, 1., 1.)",                    GIVES(PRODUCT_AND_SUM)},
+  {"addmm_of_sum",     "aten::addmm(%s=aten::add(%a, aten::mm(...), ...), %x, %y, 1., 1.)", GIVES(PRODUCT_AND_SUM)},
+};
+/* clang-format on */
+const RewriteTable rewrite_products = {REWRITE_PRODUCTS, FILE_NAME, products, sizeof products / sizeof *products};
+
+/* ---- normalization ---- */
 
 static Value *one_before(Node *node) {
   return insert_constant_before(node, ivalue_int(1), NULL);
 }
-
-static bool is_sum_of_products(const Value *value) {
-  const Node *node = value->node;
-  return node->kind == SYM_aten_mm ||
-         (node->kind == SYM_aten_add && node->input_count > 1 && node_input(node, 1)->node->kind == SYM_aten_mm);
-}
-
-/* addmm with integral operands adds integers: mm and add do the same. */
-static bool decompose_addmm(Node *node) {
-  if (node->input_count != 5 || !is_one(node_input(node, 3)) || !is_one(node_input(node, 4)) ||
-      !is_sum_of_products(node_input(node, 0)) || !jit_opt_limit(FILE_NAME))
-    return false;
-  NODE_LOG_UPDATE(FILE_NAME, "becomes product and sum:", node);
-  const Type *type = node_output(node, 0)->type;
-  Value *product =
-      insert_call_before(node, SYM_aten_mm, type, 2, (Value *[]){node_input(node, 1), node_input(node, 2)});
-  Value *inputs[] = {node_input(node, 0), product, one_before(node)};
-  replace_node(node, insert_call_before(node, SYM_aten_add, type, 3, inputs));
-  return true;
-}
-
-/* ---- normalization ---- */
 
 /* Whether a Tensor? is there: 1, 0, or -1 when nobody knows. */
 static int is_there(const Value *value) {
@@ -85,60 +70,61 @@ static bool fits(const Value *x, int dim, uint32_t count, Value *const *vectors)
   return true;
 }
 
+static bool has_plain_vectors(const RewriteMatch *m) {
+  Value *weight = bound(m, 'w'), *bias = bound(m, 'b'), *mean = bound(m, 'm'), *var = bound(m, 'v');
+  const TensorInfo *info = value_tensor(bound(m, 'x'));
+  return info && info->ndim >= 2 && is_there(weight) >= 0 && is_there(bias) >= 0 && is_there(mean) == 1 &&
+         is_there(var) == 1 && fits(bound(m, 'x'), 1, 4, (Value *[]){weight, bias, mean, var});
+}
+
 /* (x - mean) * rsqrt(var + eps), in evaluation only: training writes the running statistics. */
-static bool decompose_batch_norm(Node *node) {
-  if (node->input_count != 9 || !constant_is_bool(node_input(node, 5), false)) return false;
-  Value *x = node_input(node, 0), *weight = node_input(node, 1), *bias = node_input(node, 2),
-        *mean = node_input(node, 3), *var = node_input(node, 4), *eps = node_input(node, 7);
-  const TensorInfo *info = value_tensor(x);
-  const Type *type = node_output(node, 0)->type;
-  if (!info || info->ndim < 2 || is_there(weight) < 0 || is_there(bias) < 0 || is_there(mean) != 1 ||
-      is_there(var) != 1 || !fits(x, 1, 4, (Value *[]){weight, bias, mean, var}) || !jit_opt_limit(FILE_NAME))
-    return false;
-  mean = over_channels(node, mean, info->ndim);
-  var = over_channels(node, var, info->ndim);
-  if (is_there(weight)) weight = over_channels(node, weight, info->ndim);
-  if (is_there(bias)) bias = over_channels(node, bias, info->ndim);
-  Value *shifted = insert_call_before(node, SYM_aten_add, TYPE(TENSOR), 3, (Value *[]){var, eps, one_before(node)}),
+static Value *pointwise_batch_norm(const RewriteMatch *m) {
+  Node *node = m->node;
+  Value *x = bound(m, 'x'), *weight = bound(m, 'w'), *bias = bound(m, 'b');
+  const Type *type = replaced(m)->type;
+  int rank = value_tensor(x)->ndim;
+  Value *mean = over_channels(node, bound(m, 'm'), rank), *var = over_channels(node, bound(m, 'v'), rank);
+  if (is_there(weight)) weight = over_channels(node, weight, rank);
+  if (is_there(bias)) bias = over_channels(node, bias, rank);
+  Value *shifted =
+            insert_call_before(node, SYM_aten_add, TYPE(TENSOR), 3, (Value *[]){var, bound(m, 'e'), one_before(node)}),
         *factor = insert_call_before(node, symbol_intern(STR("aten::rsqrt")), TYPE(TENSOR), 1, &shifted),
         *centred = insert_call_before(node, SYM_aten_sub, type, 3, (Value *[]){x, mean, one_before(node)}),
         *normalized = insert_call_before(node, SYM_aten_mul, type, 2, (Value *[]){centred, factor});
-  replace_node(node, affine(node, normalized, weight, bias));
-  return true;
+  return affine(node, normalized, weight, bias);
 }
 
-static bool decompose_layer_norm(Node *node) {
-  if (node->input_count != 6) return false;
-  Value *weight = node_input(node, 2), *bias = node_input(node, 3);
-  const TensorInfo *info = value_tensor(node_input(node, 0));
-  if (is_there(weight) < 0 || is_there(bias) < 0 || is_there(weight) + is_there(bias) == 0 || !info ||
-      !fits(node_input(node, 0), info->ndim - 1, 2, (Value *[]){weight, bias}) || !jit_opt_limit(FILE_NAME))
-    return false;
-  Value *none = insert_constant_before(node, IVALUE_NONE, NULL),
-        *inputs[] = {node_input(node, 0), node_input(node, 1), none, none, node_input(node, 4), node_input(node, 5)};
-  Value *plain = insert_call_before(node, SYM_aten_layer_norm, node_output(node, 0)->type, 6, inputs);
-  replace_node(node, affine(node, plain, weight, bias));
-  return true;
+static bool has_plain_affine(const RewriteMatch *m) {
+  Value *weight = bound(m, 'w'), *bias = bound(m, 'b');
+  const TensorInfo *info = value_tensor(bound(m, 'x'));
+  return is_there(weight) >= 0 && is_there(bias) >= 0 && is_there(weight) + is_there(bias) > 0 && info &&
+         fits(bound(m, 'x'), info->ndim - 1, 2, (Value *[]){weight, bias});
 }
 
-static bool decompose_in(const Block *block, bool norms) {
-  bool changed = false;
-  BLOCK_EACH(node, block) {
-    for (uint32_t i = 0; i < node->block_count; i++) changed |= decompose_in(node->blocks[i], norms);
-    if (!norms && node->kind == SYM_aten_addmm) changed |= decompose_addmm(node);
-    if (norms && node->kind == SYM_aten_batch_norm) changed |= decompose_batch_norm(node);
-    if (norms && node->kind == SYM_aten_layer_norm) changed |= decompose_layer_norm(node);
-  }
-  return changed;
+static Value *layer_norm_and_affine(const RewriteMatch *m) {
+  Value *none = insert_constant_before(m->node, IVALUE_NONE, NULL),
+        *inputs[] = {bound(m, 'x'), bound(m, 's'), none, none, bound(m, 'e'), bound(m, 'c')};
+  Value *plain = insert_call_before(m->node, SYM_aten_layer_norm, replaced(m)->type, 6, inputs);
+  return affine(m->node, plain, bound(m, 'w'), bound(m, 'b'));
 }
+
+/* clang-format off */
+static const RewriteRule norms[] = {
+  {"batch_norm_by_parts", "aten::batch_norm(%x, %w, %b, %m, %v, False, %f, %e, %c)",
+                                                    MAKES(pointwise_batch_norm),  SHAPES, WHEN(has_plain_vectors)},
+  {"layer_norm_by_parts", "aten::layer_norm(%x, %s, %w, %b, %e, %c)",
+                                                    MAKES(layer_norm_and_affine), SHAPES, WHEN(has_plain_affine)},
+};
+/* clang-format on */
+const RewriteTable rewrite_norms = {REWRITE_NORMS, FILE_NAME, norms, sizeof norms / sizeof *norms};
 
 void decompose_ops(Graph *graph) {
-  if (decompose_in(graph->block, false)) dead_code_elimination(graph);
+  if (rewrite_graph(&rewrite_products, graph, true, NULL)) dead_code_elimination(graph);
   GRAPH_LOG_DUMP(FILE_NAME, "After DecomposeOps: ", graph);
 }
 
 void decompose_norms(Graph *graph) {
-  if (decompose_in(graph->block, true)) dead_code_elimination(graph);
+  if (rewrite_graph(&rewrite_norms, graph, true, NULL)) dead_code_elimination(graph);
 }
 
 PASS(decompose_norms, GRADIENTS, decompose_norms(graph), "writes normalization as pointwise operators");

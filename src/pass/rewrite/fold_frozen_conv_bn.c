@@ -1,11 +1,11 @@
-/* A convolution with constant weights and the batch normalization behind it, in evaluation and constant too, are one
+/* A convolution with constant weights and the batch normalization after it, in evaluation and constant too, are one
  * convolution: weight * s and (bias - mean) * s + beta, with s = gamma / sqrt(var + eps). For frozen graphs. */
-#include "ir/graph_log.h"
-
 #include <assert.h>
 
+#include "ir/graph_log.h"
 #include "pass/pass.h"
 #include "pass/rewrite/rewrite.h"
+#include "pass/rewrite/rewrite_rule.h"
 
 #define FILE_NAME "fold_frozen_conv_bn"
 
@@ -64,7 +64,7 @@ static IValue compute_weight(Fold *f, IValue factor) {
   return compute(f, &mul, 2, (IValue[]){f->weight, column});
 }
 
-/* The others who use the convolution's result ask for its look only, which stays. */
+/* The others who use the convolution's result ask for its metadata only, which stays. */
 static bool only_feeds(const Value *result, const Node *norm) {
   for (size_t i = 0; i < result->uses.length; i++) {
     const Node *user = result->uses.data[i].user;
@@ -73,51 +73,57 @@ static bool only_feeds(const Value *result, const Node *norm) {
   return true;
 }
 
-static bool can_fold(Fold *f, const Node *norm) {
-  const Node *conv = norm->input_count == 9 ? node_input(norm, 0)->node : NULL;
-  return conv && node_conv_dims(conv) && conv->input_count == 7 && conv->owning_block == norm->owning_block &&
-         only_feeds(node_output(conv, 0), norm) && constant_is_bool(node_input(norm, 5), false) &&
-         constant_double(node_input(norm, 7), &f->eps) && constant_tensor(node_input(conv, 1), &f->weight) &&
-         constant_tensor_or_none(node_input(conv, 2), &f->bias) &&
-         constant_tensor_or_none(node_input(norm, 1), &f->gamma) &&
-         constant_tensor_or_none(node_input(norm, 2), &f->beta) && constant_tensor(node_input(norm, 3), &f->mean) &&
-         constant_tensor(node_input(norm, 4), &f->var) && dtype_is_floating((DType)f->weight.tensor->dtype) &&
+static bool follows_convolution(const RewriteMatch *m) {
+  const Node *conv = bound(m, 'y')->node;
+  return m->run->exec && node_conv_dims(conv) && conv->input_count == 7 && conv->output_count == 1 &&
+         conv->owning_block == m->node->owning_block && only_feeds(bound(m, 'y'), m->node);
+}
+
+static bool read_constants(Fold *f, const RewriteMatch *m) {
+  const Node *conv = bound(m, 'y')->node;
+  return constant_double(bound(m, 'e'), &f->eps) && constant_tensor(node_input(conv, 1), &f->weight) &&
+         constant_tensor_or_none(node_input(conv, 2), &f->bias) && constant_tensor_or_none(bound(m, 'w'), &f->gamma) &&
+         constant_tensor_or_none(bound(m, 'b'), &f->beta) && constant_tensor(bound(m, 'm'), &f->mean) &&
+         constant_tensor(bound(m, 'v'), &f->var) && dtype_is_floating((DType)f->weight.tensor->dtype) &&
          f->weight.tensor->ndim > 2 && f->mean.tensor->dtype == f->weight.tensor->dtype;
 }
 
+/* The convolution, where it stands, with another weight and bias. */
+static Value *convolution_with(const RewriteMatch *m, IValue weight, IValue bias) {
+  Node *conv = bound(m, 'y')->node;
+  Value *inputs[7];
+  for (uint32_t i = 0; i < 7; i++) inputs[i] = node_input(conv, i);
+  inputs[1] = insert_constant_before(conv, weight, NULL);
+  inputs[2] = insert_constant_before(conv, bias, NULL);
+  return insert_call_before(conv, conv->kind, bound(m, 'y')->type, 7, inputs);
+}
+
 /* A failure leaves the two as they are: they fail, or not, when they run. */
-static bool fold(Exec *exec, Node *norm) {
-  Fold f = {.exec = exec};
-  if (!can_fold(&f, norm) || !jit_opt_limit(FILE_NAME)) return false;
-  Node *conv = node_input(norm, 0)->node;
-  Graph *graph = norm->graph;
+static Value *folded(const RewriteMatch *m) {
+  Fold f = {.exec = m->run->exec};
+  Graph *graph = m->node->graph;
+  if (!read_constants(&f, m)) return NULL;
   vec_arena_reserve(graph->arena, &graph->held, graph->held.length + sizeof f.made / sizeof *f.made);
   IValue factor = compute_factor(&f), bias = compute_bias(&f, factor), weight = compute_weight(&f, factor);
   bool fine = !f.status;
   status_free(f.status);
-  for (uint32_t i = 0; i < f.made_count; i++) graph_hold(norm->graph, f.made[i]); /* room was made before */
-  if (!fine) return false;
-  node_replace_input(conv, 1, insert_constant_before(conv, weight, NULL));
-  node_replace_input(conv, 2, insert_constant_before(conv, bias, NULL));
-  value_replace_all_uses_with(node_output(norm, 0), node_output(conv, 0));
-  JIT_LOG_UPDATE(FILE_NAME, "a normalization went into its convolution");
-  return true;
+  for (uint32_t i = 0; i < f.made_count; i++) graph_hold(graph, f.made[i]); /* room was made before */
+  return fine ? convolution_with(m, weight, bias) : NULL;
 }
 
-static bool fold_in(Exec *exec, const Block *block) {
-  bool changed = false;
-  BLOCK_EACH(node, block) {
-    for (uint32_t i = 0; i < node->block_count; i++) changed |= fold_in(exec, node->blocks[i]);
-    if (node->kind == SYM_aten_batch_norm && node->output_count == 1) changed |= fold(exec, node);
-  }
-  return changed;
-}
+/* clang-format off */
+static const RewriteRule rules[] = {
+  {"norm_of_convolution", "aten::batch_norm(%y, %w, %b, %m, %v, False, %f, %e, %c), %y",
+                                                                     MAKES(folded), WHEN(follows_convolution)},
+};
+/* clang-format on */
+const RewriteTable rewrite_frozen = {REWRITE_FROZEN, FILE_NAME, rules, sizeof rules / sizeof *rules};
 
 void fold_frozen_conv_bn(Graph *graph, Exec *exec) {
   if (!exec) return;
   bool grad = exec->grad_enabled;
   exec->grad_enabled = false;
-  bool changed = fold_in(exec, graph->block);
+  bool changed = rewrite_graph(&rewrite_frozen, graph, true, exec);
   exec->grad_enabled = grad;
   if (changed) dead_code_elimination(graph);
   GRAPH_LOG_DUMP(FILE_NAME, "After FoldFrozenConvBatchnorm: ", graph);

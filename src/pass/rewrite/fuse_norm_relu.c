@@ -3,25 +3,20 @@
  * gradients included, it does by its parts, so nothing need be known of the tensors here. */
 #include "ir/graph_log.h"
 #include "pass/pass.h"
-#include "pass/rewrite/rewrite.h"
-#include "pass/rewrite/subgraph_rewrite.h"
+#include "pass/rewrite/rewrite_rule.h"
 
 #define FILE_NAME "fuse_norm_relu"
 
+/* clang-format off */
+static const RewriteRule rules[] = {
+  {"relu_of_norm", "aten::relu(aten::batch_norm(%x, %w, %b, %m, %v, False, %f, %e, %c))",
+                                              GIVES("wick::batch_norm_relu(%x, %w, %b, %m, %v, %e)"), ALONE},
+};
+/* clang-format on */
+const RewriteTable rewrite_norm_relu = {REWRITE_NORM_RELU, FILE_NAME, rules, sizeof rules / sizeof *rules};
+
 void fuse_norm_relu(Graph *graph) {
-  static const RewritePattern rule = {
-      .pattern =
-          "graph(%x, %weight, %bias, %mean, %var, %momentum, %eps, %cudnn):\n"
-          "  %training : bool = prim::Constant[value=0]()\n"
-          "  %n : Tensor = aten::batch_norm(%x, %weight, %bias, %mean, %var, %training, %momentum, %eps, "
-          "%cudnn)\n"
-          "  %r : Tensor = aten::relu(%n)\n"
-          "  return (%r)",
-      .replacement =
-          "graph(%x, %weight, %bias, %mean, %var, %momentum, %eps, %cudnn):\n"
-          "  %r : Tensor = wick::batch_norm_relu(%x, %weight, %bias, %mean, %var, %eps)\n"
-          "  return (%r)"};
-  if (graph_has_kind(graph, SYM_aten_batch_norm)) rewrite_subgraphs(graph, 1, &rule);
+  rewrite_graph(&rewrite_norm_relu, graph, true, NULL);
   GRAPH_LOG_DUMP(FILE_NAME, "After FuseNormRelu: ", graph);
 }
 

@@ -2,7 +2,7 @@
  * value has; and the pass that walks with all tables. Rules for lists, dicts, numbers and those that ask for aliases
  * have files of their own. */
 #include "pass/pass.h"
-#include "pass/rewrite/peephole_rule.h"
+#include "pass/rewrite/rewrite_rule.h"
 #include "pass/rewrite/rewrite.h"
 #include "pass/types/tensor_facts.h"
 
@@ -24,59 +24,59 @@ static bool is_never_none(const Type *type) {
 
 /* ---- types ---- */
 
-static bool is_first_never_none(const PeepholeMatch *m) {
+static bool is_first_never_none(const RewriteMatch *m) {
   return is_never_none(bound(m, 'x')->type);
 }
-static bool are_both_none(const PeepholeMatch *m) {
+static bool are_both_none(const RewriteMatch *m) {
   return value_is_none(bound(m, 'x')) && value_is_none(bound(m, 'y'));
 }
-static bool is_one_none(const PeepholeMatch *m) {
+static bool is_one_none(const RewriteMatch *m) {
   const Value *x = bound(m, 'x'), *y = bound(m, 'y');
   return (value_is_none(x) && is_never_none(y->type)) || (value_is_none(y) && is_never_none(x->type));
 }
 /* Whatever has the type None is None: an optional attribute, say, that was never set. */
-static bool is_none_by_type(const PeepholeMatch *m) {
+static bool is_none_by_type(const RewriteMatch *m) {
   return m->node->kind != SYM_prim_Constant && value_is_none(replaced(m));
 }
-static bool is_of_result_type(const PeepholeMatch *m) {
+static bool is_of_result_type(const RewriteMatch *m) {
   return type_is_subtype(bound(m, 'x')->type, replaced(m)->type, NULL);
 }
-static bool is_no_tensor(const PeepholeMatch *m) {
+static bool is_no_tensor(const RewriteMatch *m) {
   return bound(m, 'x')->type->kind != TYPE_TENSOR;
 }
-static bool reads_an_element(const PeepholeMatch *m) {
+static bool reads_an_element(const RewriteMatch *m) {
   const Operator *op = node_operator(m->node);
   return op && op->flags & OP_ELEMENT;
 }
-static bool has_no_sizes(const PeepholeMatch *m) {
+static bool has_no_sizes(const RewriteMatch *m) {
   return value_is_none(bound(m, 's'));
 }
-static bool has_sizes(const PeepholeMatch *m) {
+static bool has_sizes(const RewriteMatch *m) {
   return is_never_none(bound(m, 's')->type);
 }
-static bool is_in_one_block(const PeepholeMatch *m) {
+static bool is_in_one_block(const RewriteMatch *m) {
   return bound(m, 'g')->node->owning_block == m->node->owning_block;
 }
 
 /* ---- types of tensors ---- */
 
-static Value *known(const PeepholeMatch *m, IValue value) {
+static Value *known(const RewriteMatch *m, IValue value) {
   return insert_constant_before(m->node, value, NULL);
 }
-static const TensorInfo *known_tensor(const PeepholeMatch *m) {
+static const TensorInfo *known_tensor(const RewriteMatch *m) {
   return value_tensor(bound(m, 'x'));
 }
 
 /* Of a node that makes another view: nobody can tell it from what it shows. */
-static bool is_like_its_base(const PeepholeMatch *m) {
-  return !peephole_graph_changes_tensors(m->run) && value_is_only_read(replaced(m));
+static bool is_like_its_base(const RewriteMatch *m) {
+  return !rewrite_graph_changes_tensors(m->run) && value_is_only_read(replaced(m));
 }
 /* aten::t of more than two dimensions is an error. */
-static bool is_at_most_matrix(const PeepholeMatch *m) {
+static bool is_at_most_matrix(const RewriteMatch *m) {
   const TensorInfo *info = known_tensor(m);
   return info && info->ndim >= 0 && info->ndim <= 2;
 }
-static bool has_these_sizes(const PeepholeMatch *m) {
+static bool has_these_sizes(const RewriteMatch *m) {
   const TensorInfo *info = known_tensor(m);
   IValue v;
   if (!info || info->ndim < 0 || !info->has_sizes || !value_is_constant(bound(m, 's'), &v) || v.tag != TAG_LIST ||
@@ -86,17 +86,17 @@ static bool has_these_sizes(const PeepholeMatch *m) {
     if (info->sizes[i] < 0 || info->sizes[i] != v.list->ints[i]) return false;
   return true;
 }
-static bool have_one_dtype_and_device(const PeepholeMatch *m) {
+static bool have_one_dtype_and_device(const RewriteMatch *m) {
   const TensorInfo *info = known_tensor(m), *other = value_tensor(bound(m, 'y'));
   return info && other && info->dtype >= 0 && info->dtype == other->dtype && info->device_type >= 0 &&
          info->device_type == other->device_type && info->device_index == other->device_index;
 }
 /* The list of sizes is new at every call: only readers may do without it. */
-static bool are_sizes_only_read(const PeepholeMatch *m) {
+static bool are_sizes_only_read(const RewriteMatch *m) {
   return value_is_only_read(bound(m, 's'));
 }
 
-static Value *sizes(const PeepholeMatch *m) {
+static Value *sizes(const RewriteMatch *m) {
   const TensorInfo *info = known_tensor(m);
   if (!info || info->ndim < 0 || !info->has_sizes || !value_is_only_read(replaced(m))) return NULL;
   for (int i = 0; i < info->ndim; i++)
@@ -109,40 +109,40 @@ static Value *sizes(const PeepholeMatch *m) {
   graph_hold(graph, ivalue_list(list));
   return known(m, ivalue_list(list));
 }
-static Value *size(const PeepholeMatch *m) {
+static Value *size(const RewriteMatch *m) {
   const TensorInfo *info = known_tensor(m);
   int64_t at;
   if (!info || info->ndim < 0 || !info->has_sizes || !constant_int(bound(m, 'd'), &at)) return NULL;
   if (at < 0) at += info->ndim;
   return at >= 0 && at < info->ndim && info->sizes[at] >= 0 ? known(m, ivalue_int(info->sizes[at])) : NULL;
 }
-static Value *rank(const PeepholeMatch *m) {
+static Value *rank(const RewriteMatch *m) {
   const TensorInfo *info = known_tensor(m);
   return info && info->ndim >= 0 ? known(m, ivalue_int(info->ndim)) : NULL;
 }
-static Value *is_floating(const PeepholeMatch *m) {
+static Value *is_floating(const RewriteMatch *m) {
   const TensorInfo *info = known_tensor(m);
   return info && info->dtype >= 0 ? known(m, ivalue_bool(dtype_is_floating((DType)info->dtype))) : NULL;
 }
-static Value *is_complex(const PeepholeMatch *m) {
+static Value *is_complex(const RewriteMatch *m) {
   const TensorInfo *info = known_tensor(m);
   return info && info->dtype >= 0 ? known(m, ivalue_bool(dtype_is_complex((DType)info->dtype))) : NULL;
 }
-static Value *dtype(const PeepholeMatch *m) {
+static Value *dtype(const RewriteMatch *m) {
   const TensorInfo *info = known_tensor(m);
   return info && info->dtype >= 0 ? known(m, ivalue_int(info->dtype)) : NULL;
 }
-static Value *is_on(const PeepholeMatch *m, int device_type) {
+static Value *is_on(const RewriteMatch *m, int device_type) {
   const TensorInfo *info = known_tensor(m);
   return info && info->device_type >= 0 ? known(m, ivalue_bool(info->device_type == device_type)) : NULL;
 }
-static Value *is_cuda(const PeepholeMatch *m) {
+static Value *is_cuda(const RewriteMatch *m) {
   return is_on(m, DEVICE_CUDA);
 }
-static Value *is_cpu(const PeepholeMatch *m) {
+static Value *is_cpu(const RewriteMatch *m) {
   return is_on(m, DEVICE_CPU);
 }
-static Value *device(const PeepholeMatch *m) {
+static Value *device(const RewriteMatch *m) {
   const TensorInfo *info = known_tensor(m);
   if (!info || info->device_type < 0) return NULL;
   return known(m, ivalue_device((Device){(int16_t)info->device_type, (int16_t)info->device_index}));
@@ -154,7 +154,7 @@ static Value *device(const PeepholeMatch *m) {
 #define UNWRAPS "prim::unchecked_unwrap_optional|aten::_unwrap_optional"
 
 /* clang-format off */
-static const PeepholeRule rules[] = {
+static const RewriteRule rules[] = {
   {"none_by_type",     "*[i]",                             GIVES("None"),  WHEN(is_none_by_type)},
   {"number_again",     ELEMENTS "(prim::NumToTensor(%x))", GIVES("%x"),    WHEN(reads_an_element, is_of_result_type)},
   {"none_is_none",     "aten::__is__(%x, %y)",             GIVES("True"),  WHEN(are_both_none)},
@@ -182,12 +182,12 @@ static const PeepholeRule rules[] = {
   {"known_device",     "prim::device(%x)",             MAKES(device),      SHAPES},
 };
 /* clang-format on */
-const PeepholeTable peephole_types = {PEEPHOLE_TYPES, FILE_NAME, rules, sizeof rules / sizeof *rules};
+const RewriteTable rewrite_types = {REWRITE_TYPES, FILE_NAME, rules, sizeof rules / sizeof *rules};
 
 /* ---- the pass ---- */
 
 static bool optimize(Graph *graph, bool shapes) {
-  bool changed = peephole_run(&peephole_types, graph, shapes);
+  bool changed = rewrite_graph(&rewrite_types, graph, shapes, NULL);
   changed |= peephole_list_idioms(graph);
   changed |= peephole_dict_idioms(graph);
   changed |= peephole_alias_sensitive(graph, shapes);

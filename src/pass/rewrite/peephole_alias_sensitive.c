@@ -4,14 +4,14 @@
 #include <math.h>
 
 #include "pass/pass.h"
-#include "pass/rewrite/peephole_rule.h"
+#include "pass/rewrite/rewrite_rule.h"
 #include "pass/rewrite/rewrite.h"
 #include "pass/types/shape_evaluate.h"
 
 #define FILE_NAME "peephole_alias_sensitive"
 
 /* x + 0. is not x where that is -0., nor is x - -0. */
-static bool is_neutral_zero(const PeepholeMatch *m) {
+static bool is_neutral_zero(const RewriteMatch *m) {
   double zero;
   return constant_double(node_input(m->node, 1), &zero) && (m->node->kind == SYM_aten_add) == (signbit(zero) != 0);
 }
@@ -19,7 +19,7 @@ static bool is_neutral_zero(const PeepholeMatch *m) {
 /* What the scalar does to each element, and to the dtype: of floating numbers 1. changes none; an int leaves any tensor
  * of integers what it is, a float does not. Of complex numbers, a zero part of the scalar changes signs of zeros, and
  * makes NaN of infinity. */
-static bool keeps_elements(const PeepholeMatch *m) {
+static bool keeps_elements(const RewriteMatch *m) {
   const TensorInfo *info = value_tensor(bound(m, 'x'));
   if (!info || info->dtype < 0) return false;
   DType dtype = (DType)info->dtype;
@@ -29,19 +29,19 @@ static bool keeps_elements(const PeepholeMatch *m) {
          node_input(m->node, 1)->type->kind == TYPE_INT;
 }
 
-static bool keeps_layout(const PeepholeMatch *m) {
+static bool keeps_layout(const RewriteMatch *m) {
   return shape_keeps_first_input(m->run->scratch, m->node);
 }
 
 /* Where nobody writes to anything, it does not matter how many names a tensor has. */
-static bool is_alike(const PeepholeMatch *m) {
-  if (peephole_graph_changes_grad_mode(m->run)) return false;
-  if (!peephole_graph_writes(m->run) && value_is_only_read(replaced(m))) return true;
-  return alias_safe_to_change(peephole_alias_db(m->run), bound(m, 'x'), replaced(m));
+static bool is_alike(const RewriteMatch *m) {
+  if (rewrite_graph_changes_grad_mode(m->run)) return false;
+  if (!rewrite_graph_writes(m->run) && value_is_only_read(replaced(m))) return true;
+  return alias_safe_to_change(rewrite_alias_db(m->run), bound(m, 'x'), replaced(m));
 }
 
 /* A convolution also takes a sample without the batch dimension: only a known rank of its input decides. */
-static Value *rank_of_convolution(const PeepholeMatch *m) {
+static Value *rank_of_convolution(const RewriteMatch *m) {
   int rank = node_conv_dims(bound(m, 'c')->node) + 2;
   const TensorInfo *info = value_tensor(bound(m, 'x'));
   if (!info || info->ndim < 0 || (info->ndim != rank && info->ndim != rank - 1)) return NULL;
@@ -49,17 +49,17 @@ static Value *rank_of_convolution(const PeepholeMatch *m) {
 }
 
 /* clang-format off */
-static const PeepholeRule rules[] = {
+static const RewriteRule rules[] = {
   {"rank_of_convolution", "aten::dim(%c=aten::conv1d|aten::conv2d|aten::conv3d(%x, ...))",
                                                                 MAKES(rank_of_convolution), SHAPES},
   {"tensor_plus_0",  "aten::add|aten::sub(%x:Tensor, 0., 1.)",  GIVES("%x"), WHEN(keeps_elements, keeps_layout, is_alike)},
   {"tensor_times_1", "aten::mul|aten::div(%x:Tensor, 1.)",      GIVES("%x"), WHEN(keeps_elements, keeps_layout, is_alike)},
 };
 /* clang-format on */
-const PeepholeTable peephole_aliases = {PEEPHOLE_ALIASES, FILE_NAME, rules, sizeof rules / sizeof *rules};
+const RewriteTable rewrite_aliases = {REWRITE_ALIASES, FILE_NAME, rules, sizeof rules / sizeof *rules};
 
 bool peephole_alias_sensitive(Graph *graph, bool shapes) {
-  return peephole_run(&peephole_aliases, graph, shapes);
+  return rewrite_graph(&rewrite_aliases, graph, shapes, NULL);
 }
 
 PASS(peephole_alias_sensitive, GRADIENTS, peephole_alias_sensitive(graph, true), "drops neutral operands");

@@ -1,7 +1,7 @@
 /* Rules for dicts that are made in the graph from constant keys and never written: their length, and the value of a
  * constant key. */
 #include "pass/pass.h"
-#include "pass/rewrite/peephole_rule.h"
+#include "pass/rewrite/rewrite_rule.h"
 #include "pass/rewrite/rewrite.h"
 
 #define FILE_NAME "peephole_dict_idioms"
@@ -30,7 +30,7 @@ static bool has_plain_keys(const Node *made) {
   return true;
 }
 
-static bool is_plain(const PeepholeMatch *m) {
+static bool is_plain(const RewriteMatch *m) {
   const Value *dict = bound(m, 'd');
   enum { NO = 1, YES = 2 };
   intptr_t answer = (intptr_t)ptrmap_get(&m->run->asked, dict);
@@ -41,11 +41,11 @@ static bool is_plain(const PeepholeMatch *m) {
   return answer == YES;
 }
 
-static Value *entry_count(const PeepholeMatch *m) {
+static Value *entry_count(const RewriteMatch *m) {
   return insert_constant_before(m->node, ivalue_int(bound(m, 'd')->node->input_count / 2), NULL);
 }
 
-static Value *entry(const PeepholeMatch *m) {
+static Value *entry(const RewriteMatch *m) {
   const Node *made = bound(m, 'd')->node;
   IValue key, own;
   if (!value_is_constant(bound(m, 'k'), &key)) return NULL;
@@ -55,15 +55,15 @@ static Value *entry(const PeepholeMatch *m) {
 }
 
 /* clang-format off */
-static const PeepholeRule rules[] = {
+static const RewriteRule rules[] = {
   {"len_of_entries", "aten::len(%d=prim::DictConstruct(...))",             MAKES(entry_count), WHEN(is_plain)},
   {"known_entry",    "aten::__getitem__(%d=prim::DictConstruct(...), %k)", MAKES(entry),       WHEN(is_plain)},
 };
 /* clang-format on */
-const PeepholeTable peephole_dicts = {PEEPHOLE_DICTS, FILE_NAME, rules, sizeof rules / sizeof *rules};
+const RewriteTable rewrite_dicts = {REWRITE_DICTS, FILE_NAME, rules, sizeof rules / sizeof *rules};
 
 bool peephole_dict_idioms(Graph *graph) {
-  return peephole_run(&peephole_dicts, graph, true);
+  return rewrite_graph(&rewrite_dicts, graph, true, NULL);
 }
 
 PASS(peephole_dict_idioms, GRADIENTS, peephole_dict_idioms(graph), "looks into dicts that are made here");

@@ -2,7 +2,7 @@
  * from prim::ListConstruct. With `refine` the branches of a test for the length of a list know it too: no rule, as it
  * looks around the node. */
 #include "pass/pass.h"
-#include "pass/rewrite/peephole_rule.h"
+#include "pass/rewrite/rewrite_rule.h"
 #include "pass/rewrite/rewrite.h"
 
 #define FILE_NAME "peephole_list_idioms"
@@ -18,18 +18,18 @@ static bool is_never_written(PtrMap *asked, const Value *list) {
   return answer == YES;
 }
 
-static bool is_only_made(const PeepholeMatch *m) {
+static bool is_only_made(const RewriteMatch *m) {
   return is_never_written(&m->run->asked, bound(m, 'l'));
 }
-static bool is_other_only_made(const PeepholeMatch *m) {
+static bool is_other_only_made(const RewriteMatch *m) {
   return is_never_written(&m->run->asked, bound(m, 'r'));
 }
 
-static Value *item_count(const PeepholeMatch *m) {
+static Value *item_count(const RewriteMatch *m) {
   return insert_constant_before(m->node, ivalue_int(bound(m, 'l')->node->input_count), NULL);
 }
 
-static Value *item(const PeepholeMatch *m) {
+static Value *item(const RewriteMatch *m) {
   const Node *made = bound(m, 'l')->node;
   int64_t at;
   if (!constant_int(bound(m, 'i'), &at)) return NULL;
@@ -37,17 +37,17 @@ static Value *item(const PeepholeMatch *m) {
   return at >= 0 && at < made->input_count ? node_input(made, (uint32_t)at) : NULL;
 }
 
-static Value *unpacked_item(const PeepholeMatch *m) {
+static Value *unpacked_item(const RewriteMatch *m) {
   const Node *made = bound(m, 'l')->node;
   return made->input_count == m->node->output_count ? node_input(made, m->output) : NULL;
 }
 
-static Value *new_list(const PeepholeMatch *m, uint32_t count, Value *const *items) {
+static Value *new_list(const RewriteMatch *m, uint32_t count, Value *const *items) {
   return insert_call_before(m->node, SYM_prim_ListConstruct, replaced(m)->type, count, items);
 }
 
 /* The result is a new list either way: what happens to it later does not matter. */
-static Value *joined_items(const PeepholeMatch *m) {
+static Value *joined_items(const RewriteMatch *m) {
   const Node *a = bound(m, 'l')->node, *b = bound(m, 'r')->node;
   uint32_t count = a->input_count + b->input_count;
   if (replaced(m)->type->kind != TYPE_LIST) return NULL;
@@ -67,7 +67,7 @@ static int64_t clip(int64_t at, int64_t length) {
   return at < 0 ? 0 : at > length ? length : at;
 }
 
-static Value *slice_of_items(const PeepholeMatch *m) {
+static Value *slice_of_items(const RewriteMatch *m) {
   const Node *made = bound(m, 'l')->node;
   int64_t start, end, step, length = made->input_count;
   if (replaced(m)->type->kind != TYPE_LIST || !constant_int(bound(m, 's'), &step) || step < 1 ||
@@ -82,7 +82,7 @@ static Value *slice_of_items(const PeepholeMatch *m) {
 }
 
 /* clang-format off */
-static const PeepholeRule rules[] = {
+static const RewriteRule rules[] = {
   {"len_of_items",   "aten::len(%l=prim::ListConstruct(...))",               MAKES(item_count),     WHEN(is_only_made)},
   {"known_item",     "aten::__getitem__(%l=prim::ListConstruct(...), %i)",   MAKES(item),           WHEN(is_only_made)},
   {"unpacked_item",  "prim::ListUnpack[i](%l=prim::ListConstruct(...))",     MAKES(unpacked_item),  WHEN(is_only_made)},
@@ -91,10 +91,10 @@ static const PeepholeRule rules[] = {
                                                           MAKES(joined_items), WHEN(is_only_made, is_other_only_made)},
 };
 /* clang-format on */
-const PeepholeTable peephole_lists = {PEEPHOLE_LISTS, FILE_NAME, rules, sizeof rules / sizeof *rules};
+const RewriteTable rewrite_lists = {REWRITE_LISTS, FILE_NAME, rules, sizeof rules / sizeof *rules};
 
 bool peephole_list_idioms(Graph *graph) {
-  return peephole_run(&peephole_lists, graph, true);
+  return rewrite_graph(&rewrite_lists, graph, true, NULL);
 }
 
 /* ---- what tests tell of lengths ---- */

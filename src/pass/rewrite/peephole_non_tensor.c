@@ -1,17 +1,17 @@
 /* Rules for numbers and bools: sums with constants gathered, conversions to the type a value has, Ifs whose result is
  * their condition. */
 #include "pass/pass.h"
-#include "pass/rewrite/peephole_rule.h"
+#include "pass/rewrite/rewrite_rule.h"
 #include "pass/rewrite/rewrite.h"
 
 #define FILE_NAME "peephole_non_tensor"
 
-static bool gives_int(const PeepholeMatch *m) {
+static bool gives_int(const RewriteMatch *m) {
   return replaced(m)->type->kind == TYPE_INT;
 }
 
 /* `c ? True : False`: what `and` and `or` leave. */
-static bool is_true_else_false(const PeepholeMatch *m) {
+static bool is_true_else_false(const RewriteMatch *m) {
   return constant_is_bool(block_output(m->node->blocks[0], m->output), true) &&
          constant_is_bool(block_output(m->node->blocks[1], m->output), false);
 }
@@ -34,7 +34,7 @@ static Value *offset_from(const Node *node, int64_t *out_offset) {
 }
 
 /* (x + a) - b is x + (a - b). */
-static Value *gathered_offsets(const PeepholeMatch *m) {
+static Value *gathered_offsets(const RewriteMatch *m) {
   int64_t offset, inner;
   Value *base = offset_from(m->node, &offset), *deeper = base ? offset_from(base->node, &inner) : NULL;
   if (!deeper || !int64_add(offset, inner, &offset) || offset == INT64_MIN) return NULL;
@@ -45,7 +45,7 @@ static Value *gathered_offsets(const PeepholeMatch *m) {
 }
 
 /* clang-format off */
-static const PeepholeRule rules[] = {
+static const RewriteRule rules[] = {
   {"x_plus_0",         "aten::add|aten::sub(%x:int, 0)",      GIVES("%x"), WHEN(gives_int)},
   {"0_plus_x",         "aten::add(0, %x:int)",                GIVES("%x"), WHEN(gives_int)},
   {"gathered_offsets", "aten::add|aten::sub(%x:int, %y:int)", MAKES(gathered_offsets)},
@@ -57,10 +57,10 @@ static const PeepholeRule rules[] = {
   {"true_else_false",  "prim::If[i](%x)",                     GIVES("%x"), WHEN(is_true_else_false)},
 };
 /* clang-format on */
-const PeepholeTable peephole_numbers = {PEEPHOLE_NUMBERS, FILE_NAME, rules, sizeof rules / sizeof *rules};
+const RewriteTable rewrite_numbers = {REWRITE_NUMBERS, FILE_NAME, rules, sizeof rules / sizeof *rules};
 
 bool peephole_non_tensor(Graph *graph) {
-  return peephole_run(&peephole_numbers, graph, true);
+  return rewrite_graph(&rewrite_numbers, graph, true, NULL);
 }
 
 PASS(peephole_non_tensor, GRADIENTS, peephole_non_tensor(graph),

@@ -1,5 +1,5 @@
-/* dequantize, operator, quantize becomes the quantized operator whose row says so (OpRow.quantizes): patterns for the
- * rewriter are made of the rows. The quantized kernels are operators like others; what is not registered says so by
+/* dequantize, operator, quantize becomes the quantized operator whose row says so (OpRow.quantizes): the rules are made
+ * of the rows. The quantized kernels are operators like others; what is not registered says so by
  * name when it runs. */
 #include <assert.h>
 
@@ -7,7 +7,7 @@
 #include "ir/graph_log.h"
 #include "pass/pass.h"
 #include "pass/rewrite/rewrite.h"
-#include "pass/rewrite/subgraph_rewrite.h"
+#include "pass/rewrite/rewrite_rule.h"
 
 #define FILE_NAME "quant_fusion"
 
@@ -35,88 +35,51 @@ static Inner inner_of(Arena *arena, const QuantizedForm *form) {
 }
 
 /* A packed argument holds what the others say; beside a tensor they are to be the defaults. */
-static bool has_defaults(const SubgraphMatch *match, void *argument) {
-  const Inner *inner = argument;
-  for (uint32_t i = inner->given; i < inner->schema->argument_count && !inner->form->unpack; i++) {
-    char name[16];
+static bool has_defaults(const RewriteMatch *m) {
+  const Inner *inner = m->rule->argument;
+  const Node *node = bound(m, 'y')->node;
+  if (node->input_count != inner->schema->argument_count) return false;
+  for (uint32_t i = inner->given; i < node->input_count && !inner->form->unpack; i++) {
     IValue constant;
-    snprintf(name, sizeof name, "o%u", i);
-    const Value *value = match_value(match, name);
-    if (!value || !inner->schema->arguments[i].has_default || !value_is_constant(value, &constant) ||
+    if (!inner->schema->arguments[i].has_default || !value_is_constant(node_input(node, i), &constant) ||
         !ivalue_is_surely_equal(constant, inner->schema->arguments[i].default_value))
       return false;
   }
   return true;
 }
 
-static const char *other_arguments(Arena *arena, const Inner *inner) {
-  const char *text = "";
-  for (uint32_t i = inner->given; i < inner->schema->argument_count; i++)
-    text = arena_printf(arena, "%s, %%o%u", text, i);
-  return text;
-}
-
-/* `relu`: what comes after the operator; "": nothing. */
-static const char *pattern_text(Arena *arena, const Inner *inner, const char *relu) {
+static const char *pattern_text(Arena *arena, const Inner *inner) {
   const QuantizedForm *form = inner->form;
-  const char *others = other_arguments(arena, inner), *second = "  %y : Tensor = aten::dequantize(%b)\n";
+  const char *operands = "aten::dequantize(%b)";
   if (form->unpack)
-    second = arena_printf(arena,
-                          "  %%packed : Tensor, %%bias : Tensor? = %s(%%b)\n"
-                          "  %%y : Tensor = aten::dequantize(%%packed)\n",
-                          form->unpack);
-  return arena_printf(arena,
-                      "graph(%%a, %%b, %%scale, %%zero, %%dtype%s):\n"
-                      "  %%x : Tensor = aten::dequantize(%%a)\n"
-                      "%s"
-                      "  %%%s : Tensor = " STR_FMT
-                      "(%%x, %%y%s%s)\n"
-                      "%s"
-                      "  %%q : Tensor = aten::quantize_per_tensor(%%r, %%scale, %%zero, %%dtype)\n"
-                      "  return (%%q)",
-                      others, second, *relu ? "z" : "r", STR_ARG(inner->name), form->unpack ? ", %bias" : "", others,
-                      relu);
+    operands = arena_printf(arena, "aten::dequantize(%s[0](%%b)), %s[1](%%b)", form->unpack, form->unpack);
+  return arena_printf(
+      arena, "aten::quantize_per_tensor(%s%%y=" STR_FMT "(aten::dequantize(%%a), %s, ...)%s, %%s, %%z, %%d)",
+      form->relu ? "aten::relu|aten::relu_(" : "", STR_ARG(inner->name), operands, form->relu ? ")" : "");
 }
 
-typedef struct Making {
-  Arena *arena;
-  uint32_t count;
-  RewritePattern *patterns; /* NULL while they are counted */
-} Making;
+typedef VEC(RewriteRule) Rules;
 
-static void add_pattern(Making *m, const Operator *op, const Inner *inner, const char *relu) {
-  uint32_t at = m->count++;
-  if (!m->patterns) return;
-  const char *replacement = arena_printf(m->arena,
-                                         "graph(%%a, %%b, %%scale, %%zero, %%dtype%s):\n"
-                                         "  %%q : Tensor = " STR_FMT "(%%a, %%b, %%scale, %%zero)\n  return (%%q)",
-                                         other_arguments(m->arena, inner), STR_ARG(op->name));
-  m->patterns[at] = (RewritePattern){pattern_text(m->arena, inner, relu), replacement, has_defaults, (void *)inner};
-}
-
-static void add_patterns(Making *m) {
-  m->count = 0;
-  for (const Operator *op = operator_next(NULL); op; op = operator_next(op)) {
-    const QuantizedForm *form = row_extras(op->row)->quantizes;
-    if (!form || op->variant != VARIANT_FUNCTIONAL) continue;
-    Inner *inner = ARENA_NEW(m->arena, Inner);
-    *inner = inner_of(m->arena, form);
-    if (inner->form->relu) {
-      add_pattern(m, op, inner, "  %r : Tensor = aten::relu(%z)\n");
-      add_pattern(m, op, inner, "  %r : Tensor = aten::relu_(%z)\n");
-    } else {
-      add_pattern(m, op, inner, "");
-    }
-  }
+static void add_rule(Arena *arena, Rules *rules, const Operator *op, const QuantizedForm *form) {
+  Inner *inner = ARENA_NEW(arena, Inner);
+  *inner = inner_of(arena, form);
+  RewriteRule rule = {.name = arena_printf(arena, STR_FMT, STR_ARG(op->name)),
+                      .pattern = pattern_text(arena, inner),
+                      .replacement = arena_printf(arena, STR_FMT "(%%a, %%b, %%s, %%z)", STR_ARG(op->name)),
+                      .when = {has_defaults},
+                      .argument = inner,
+                      .alone = true};
+  vec_arena_push(arena, rules, rule);
 }
 
 static void fuse(Arena *scratch, void *argument) {
   Graph *graph = argument;
-  Making making = {.arena = scratch};
-  add_patterns(&making);
-  making.patterns = ARENA_ARRAY(scratch, RewritePattern, making.count);
-  add_patterns(&making);
-  if (rewrite_subgraphs(graph, making.count, making.patterns)) dead_code_elimination(graph);
+  Rules rules = {0};
+  for (const Operator *op = operator_next(NULL); op; op = operator_next(op)) {
+    const QuantizedForm *form = row_extras(op->row)->quantizes;
+    if (form && op->variant == VARIANT_FUNCTIONAL) add_rule(scratch, &rules, op, form);
+  }
+  if (rewrite_graph_by(graph, FILE_NAME, (uint32_t)rules.length, rules.data)) dead_code_elimination(graph);
 }
 
 void quant_fusion(Graph *graph) {

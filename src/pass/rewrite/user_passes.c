@@ -67,7 +67,7 @@ const char *user_pass_name(size_t index) {
 }
 
 static void run(const Entry *e, Graph *graph) {
-  Status status = e->run(e->user, graph);
+  Status status = e->run(e->user, e->name, graph);
   graph->insert_before = graph->block->ret;
   if (!status) status = graph_check(graph);
   if (status) catch_throw(graph->arena->catch_point, status_context(status, "pass %s", e->name));

@@ -4,7 +4,8 @@
 
 #include "ir/graph.h"
 
-typedef Status UserPass(void *user, Graph *graph);
+/* `name`: as it was registered, valid for the process's life. */
+typedef Status UserPass(void *user, const char *name, Graph *graph);
 
 /* From now on, for graphs that are optimized later; thread-safe. Names are unique: ERROR_INVALID_ARGUMENT otherwise. */
 Status user_pass_add(const char *name, UserPass *run, void *user) MUST_CHECK;
