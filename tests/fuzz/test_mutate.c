@@ -1,34 +1,36 @@
-/* Mutates small archives and loads what comes out: whatever it is, it must end in a module or an error. Half of the
- * mutations change the file's bytes, half the content of one record, packed again with right checksums, so that pickles
- * and code are reached too. What loads is also called, within budgets. Seeded: WICK_MUTATIONS and WICK_SEED change the
- * number and the seed. */
+/* Mutates small archives and loads what comes out: whatever it is, it must end in a module or an error, in time. Some
+ * mutations change the file's bytes, some the content of one record, packed again with right checksums, so that pickles
+ * and code are reached too, some a pickle's tree, so that what it says is reached. What loads is also called, within
+ * budgets.
+ *
+ *   WICK_MUTATIONS=16000       how many mutants of modules; of the other kinds a quarter
+ *   WICK_SEED=1                another choice of them
+ *   WICK_MUTATE=test_bytecode  that test alone
+ *   WICK_MUTANT=12             that mutant alone, as a failure names it */
 #include <glob.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-#include "serial/archive/archive.h"
-#include "wick/wick.h"
 #include "../zip_writer.h"
+#include "call_methods.h"
+#include "mutate_tree.h"
+#include "serial/archive/archive.h"
 
-enum { DEFAULT_MUTATIONS = 20000, MAX_FILE = 32 << 10 };
+enum { DEFAULT_MUTATIONS = 16000, MAX_FILE = 64 << 10, MAX_SEEDS = 512, GIVE_UP_S = 60 };
 
-static uint64_t random_state;
-static uint64_t random_next(void) { /* splitmix64 */
-  uint64_t z = (random_state += 0x9e3779b97f4a7c15u);
-  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-  return z ^ z >> 31;
-}
+static Chance chance; /* of the mutant that is being made */
 static size_t random_below(size_t n) {
-  return n ? (size_t)(random_next() % n) : 0;
+  return (size_t)chance_below(&chance, n);
 }
 
 /* Flips, changes, removes, inserts, doubles or cuts. */
@@ -43,7 +45,7 @@ static void mutate(Bytes *b) {
         b->data[at] ^= (unsigned char)(1u << random_below(8));
         break;
       case 1:
-        b->data[at] = (unsigned char)random_next();
+        b->data[at] = (unsigned char)chance_next(&chance);
         break;
       case 2:
         b->data[at] = telling[random_below(sizeof telling)];
@@ -73,25 +75,74 @@ static void mutate(Bytes *b) {
   }
 }
 
-/* The archive again, with one record mutated (not one of debug_pkl more often than its share). */
-static Bytes mutate_record(const Bytes *original) {
+/* One to four changes, mostly one, of the pickle as a tree; false: it is none that trees know. */
+typedef struct Structured {
+  Arena *arena;
+  Bytes *content;
+  bool is_bytecode, done;
+} Structured;
+static void mutate_pickle_in(void *argument) {
+  Structured *s = argument;
+  StrBuf out = {.max_length = MAX_FILE * 8};
+  PickleTree *root = pickle_tree_read(s->arena, s->content->data, s->content->length);
+  if (!root) return;
+  for (size_t count = 1 + random_below(2) * random_below(4); count--;)
+    if (s->is_bytecode)
+      bytecode_mutate(s->arena, root, &chance);
+    else
+      tree_mutate(s->arena, root, &chance);
+  pickle_tree_write(root, &out);
+  s->content->length = 0;
+  put(s->content, out.data, out.length);
+  strbuf_dispose(&out);
+  s->done = true;
+}
+static bool mutate_pickle(Bytes *content, bool is_bytecode) {
+  Arena arena;
+  arena_init(&arena, NULL);
+  Structured s = {.arena = &arena, .content = content, .is_bytecode = is_bytecode};
+  assert_null(arena_protect(&arena, mutate_pickle_in, &s));
+  arena_dispose(&arena);
+  return s.done;
+}
+
+/* What becomes of a file. */
+typedef enum Way { WAY_BYTES, WAY_RECORD, WAY_TREE, WAY_BYTECODE, WAY_COUNT } Way;
+static const char *const way_names[] = {"bytes", "a record's bytes", "a pickle's tree", "bytecode"};
+
+static bool is_wanted(Way way, Str name) {
+  return way == WAY_BYTECODE ? str_ends_with(name, "bytecode.pkl") : way != WAY_TREE || str_ends_with(name, ".pkl");
+}
+static void mutate_content(Way way, Str name, Bytes *content) {
+  bool is_bytecode = str_ends_with(name, "bytecode.pkl");
+  if (way == WAY_RECORD || !mutate_pickle(content, is_bytecode)) mutate(content);
+}
+static size_t choose_record(const Archive *archive, Way way) {
+  size_t wanted = 0;
+  for (size_t i = 0; i < archive->records.length; i++) wanted += is_wanted(way, archive->records.data[i].name);
+  assert_true(wanted > 0);
+  size_t left = random_below(wanted), i = 0;
+  while (!is_wanted(way, archive->records.data[i].name) || left--) i++;
+  return i;
+}
+/* The archive again, with one record mutated. */
+static Bytes mutate_record(const Bytes *original, Way way) {
   ByteSource *source;
   Archive *archive;
   Packed zip = {0};
   assert_null(byte_source_from_memory(original->data, original->length, &source));
   assert_null(archive_open(source, false, 0, &archive));
-  size_t chosen = random_below(archive->records.length);
+  size_t chosen = choose_record(archive, way);
   for (size_t i = 0; i < archive->records.length; i++) {
     const ArchiveRecord *record = &archive->records.data[i];
     char *text;
+    size_t length;
     Bytes content = {0};
-    assert_null(archive_read(archive, record, &text, &content.length));
-    content.data = (unsigned char *)text;
-    Bytes copy = {0};
-    put(&copy, content.data, content.length);
-    if (i == chosen) mutate(&copy);
-    pack_record(&zip, record->name.data, record->name.length, &copy);
-    free(copy.data);
+    assert_null(archive_read(archive, record, &text, &length));
+    put(&content, text, length);
+    if (i == chosen) mutate_content(way, record->name, &content);
+    pack_record(&zip, record->name.data, record->name.length, &content);
+    free(content.data);
     mem_free(text);
   }
   archive_free(archive);
@@ -100,7 +151,16 @@ static Bytes mutate_record(const Bytes *original) {
   return zip.file;
 }
 
+/* ---- what is done with them ---- */
+
 static size_t loaded, called;
+static double longest_s;
+
+static void note_time(const char *what, double taken) {
+  if (taken > longest_s) longest_s = taken;
+  if (taken > late_s) fail_msg("%s took %.2f s", what, taken);
+}
+
 static void load_value(const Bytes *file) {
   wick_value *value;
   wick_error *error;
@@ -108,6 +168,7 @@ static void load_value(const Bytes *file) {
   wick_load_options options = {.size = sizeof options, .max_bytes = 16 << 20};
   if (wick_load_value_memory(NULL, file->data, file->length, &options, &value, &error)) {
     assert_true(wick_error_message(error)[0] != 0);
+    assert_int_not_equal(wick_error_status(error), WICK_INTERNAL);
     wick_error_free(error);
     return;
   }
@@ -116,104 +177,144 @@ static void load_value(const Bytes *file) {
   wick_value_release(value);
 }
 
-static void load_module(const Bytes *file) {
+/* NULL: it is an error. */
+static wick_module *module_of(const Bytes *file) {
   wick_module *module;
   wick_error *error;
   wick_load_options options = {.size = sizeof options, .max_bytes = 16 << 20};
-  if (wick_load_memory(NULL, file->data, file->length, &options, &module, &error)) {
-    assert_true(wick_error_message(error)[0] != 0);
-    assert_int_not_equal(wick_error_status(error), WICK_INTERNAL);
-    wick_error_free(error);
-    return;
-  }
+  if (!wick_load_memory(NULL, file->data, file->length, &options, &module, &error)) return module;
+  assert_true(wick_error_message(error)[0] != 0);
+  assert_int_not_equal(wick_error_status(error), WICK_INTERNAL);
+  wick_error_free(error);
+  return NULL;
+}
+static void call_module(const wick_module *module) {
+  double longest;
   loaded++;
-  wick_run_options limits = {
-      .size = sizeof limits, .threads = 1, .deadline_ns = 200000000, .max_steps = 2000, .max_bytes = 16 << 20};
-  int64_t sizes[] = {2, 3}, narrow[] = {2};
-  static float data[6];
-  wick_value *arguments[2] = {NULL, NULL};
-  wick_tensor_borrow(data, WICK_FLOAT32, 2, sizes, NULL, NULL, NULL, &arguments[0], NULL);
-  wick_tensor_borrow(data, WICK_FLOAT32, 1, narrow, NULL, NULL, NULL, &arguments[1], NULL);
-  for (size_t i = 0; i < 2 * wick_module_method_count(module); i++) {
-    wick_value *result;
-    const wick_value *const *argument = (const wick_value *const *)&arguments[i % 2];
-    if (wick_run(module, wick_module_method_name(module, i / 2), argument, 1, NULL, 0, &limits, &result, &error)) {
-      wick_error_free(error);
-    } else {
-      called++;
-      wick_value_release(result);
-    }
-  }
-  wick_value_release(arguments[0]);
-  wick_value_release(arguments[1]);
+  called += call_methods(module, &longest);
+  note_time("a call", longest);
+}
+static void load_module(const Bytes *file) {
+  wick_module *module = module_of(file);
+  if (module) call_module(module);
   wick_module_release(module);
 }
 
-/* Mutates the files that end in `suffix` (but not in `but`), `count` times in all. */
-static void run_mutations(const char *pattern, const char *but, long count, void (*load)(const Bytes *file)) {
+/* ---- files ---- */
+
+typedef struct Mutants {
+  const char *pattern, *but; /* files of that pattern that don't have `but` in their names */
+  Way last;                  /* of the ways */
+  bool only;                 /* the last way alone */
+  void (*load)(const Bytes *file);
+} Mutants;
+
+static size_t read_seeds(const Mutants *mutants, Bytes *out) {
   glob_t files;
-  Bytes seeds[64] = {{0}};
-  size_t seed_count = 0;
-  loaded = called = 0;
-  assert_int_equal(glob(pattern, 0, NULL, &files), 0);
-  for (size_t i = 0; i < files.gl_pathc && seed_count < 64; i++) {
-    FILE *file = but && strstr(files.gl_pathv[i], but) ? NULL : fopen(files.gl_pathv[i], "rb");
+  size_t count = 0;
+  assert_int_equal(glob(mutants->pattern, 0, NULL, &files), 0);
+  for (size_t i = 0; i < files.gl_pathc && count < MAX_SEEDS; i++) {
+    FILE *file = mutants->but && strstr(files.gl_pathv[i], mutants->but) ? NULL : fopen(files.gl_pathv[i], "rb");
     if (!file) continue;
     unsigned char *buffer = malloc(MAX_FILE);
     size_t length = fread(buffer, 1, MAX_FILE, file);
     fclose(file);
-    if (length < MAX_FILE) put(&seeds[seed_count++], buffer, length);
+    if (length < MAX_FILE) put(&out[count++], buffer, length);
     free(buffer);
   }
   globfree(&files);
-  assert_true(seed_count > 0);
-  for (size_t i = 0; i < seed_count; i++) load(&seeds[i]);
-  assert_int_equal(loaded, seed_count);
-  for (long i = 0; i < count; i++) {
-    const Bytes *seed = &seeds[(size_t)i % seed_count];
-    Bytes mutated = {0};
-    bool is_zip = seed->length > 2 && !memcmp(seed->data, "PK", 2);
-    if (random_below(2) && is_zip) {
-      mutated = mutate_record(seed);
-    } else {
-      put(&mutated, seed->data, seed->length);
-      mutate(&mutated);
-    }
-    load(&mutated);
-    free(mutated.data);
-  }
-  for (size_t i = 0; i < seed_count; i++) free(seeds[i].data);
-  print_message("%ld mutations of %zu files: %zu still loaded, %zu calls returned\n", count, seed_count,
-                loaded - seed_count, called);
+  assert_true(count > 0);
+  return count;
 }
+
+static Bytes make_mutant(const Mutants *mutants, const Bytes *seed, Way *out_way) {
+  Bytes mutated = {0};
+  bool is_zip = seed->length > 2 && !memcmp(seed->data, "PK", 2);
+  *out_way = mutants->only ? mutants->last : !is_zip ? WAY_BYTES : (Way)random_below(mutants->last + 1u);
+  if (*out_way != WAY_BYTES) return mutate_record(seed, *out_way);
+  put(&mutated, seed->data, seed->length);
+  mutate(&mutated);
+  return mutated;
+}
+
+static uint64_t seed_of_all;
+static long running = -1; /* the mutant that is loaded and called; -1: none */
+
+static void tell_running(void) {
+  if (running >= 0) fprintf(stderr, "at WICK_SEED=%llu WICK_MUTANT=%ld\n", (unsigned long long)seed_of_all, running);
+}
+/* A process that hangs ends by this signal. */
+static void give_up(int number) {
+  tell_running();
+  signal(number, SIG_DFL);
+  raise(number);
+}
+static void limit_time(void) {
+  struct itimerval timer = {.it_value = {.tv_sec = GIVE_UP_S}};
+  signal(SIGPROF, give_up);
+  setitimer(ITIMER_PROF, &timer, NULL);
+}
+
+/* Each by its own number, so that one can be repeated alone. */
+static void run_one(const Mutants *mutants, const Bytes *seeds, size_t seed_count, long number, size_t counts[]) {
+  Way way;
+  chance = (Chance){seed_of_all * 0x9e3779b97f4a7c15u ^ (uint64_t)number * 0xd1b54a32d192ed03u};
+  Bytes mutated = make_mutant(mutants, &seeds[(size_t)number % seed_count], &way);
+  counts[way]++;
+  limit_time();
+  running = number;
+  double begin = processor_seconds();
+  mutants->load(&mutated);
+  note_time("a file", processor_seconds() - begin);
+  running = -1;
+  free(mutated.data);
+}
+
+static void run_mutants(const Mutants *mutants, long count) {
+  static Bytes seeds[MAX_SEEDS];
+  size_t counts[WAY_COUNT] = {0}, seed_count = read_seeds(mutants, seeds);
+  const char *only = getenv("WICK_MUTANT");
+  loaded = called = 0;
+  longest_s = 0;
+  for (size_t i = 0; i < seed_count; i++) mutants->load(&seeds[i]);
+  assert_int_equal(loaded, seed_count);
+  for (long i = only ? atol(only) : 0; i < (only ? atol(only) + 1 : count); i++)
+    run_one(mutants, seeds, seed_count, i, counts);
+  for (size_t i = 0; i < seed_count; i++) free(seeds[i].data);
+  memset(seeds, 0, sizeof seeds);
+  print_message("%ld mutants of %zu files", count, seed_count);
+  for (int way = 0; way < WAY_COUNT; way++)
+    if (counts[way]) print_message(", %s %zu", way_names[way], counts[way]);
+  print_message(": %zu still loaded, %zu calls returned; at most %.2f s\n", loaded - seed_count, called, longest_s);
+}
+
+/* ---- tests ---- */
 
 static long mutation_count(void) {
   const char *count = getenv("WICK_MUTATIONS"), *seed = getenv("WICK_SEED");
-  random_state = seed ? (uint64_t)atoll(seed) : 20220914;
+  seed_of_all = seed ? strtoull(seed, NULL, 10) : 20220914;
   return count ? atol(count) : DEFAULT_MUTATIONS;
 }
 static void test_modules(void **state) {
   (void)state;
-  run_mutations("program/*.pt", ".io.pt", mutation_count(), load_module);
+  run_mutants(&(Mutants){"program/*.pt", ".io.pt", WAY_TREE, .load = load_module}, mutation_count());
 }
 static void test_values(void **state) {
   (void)state;
-  run_mutations("program/*.io.pt", NULL, mutation_count() / 4, load_value);
+  run_mutants(&(Mutants){"program/*.io.pt", NULL, WAY_TREE, .load = load_value}, mutation_count() / 4);
 }
-
 /* Those that load without a map of devices. */
 static void test_other_archives(void **state) {
   (void)state;
-  run_mutations("archive/[!gn]*.pt", ".io.pt", mutation_count() / 4, load_module);
+  run_mutants(&(Mutants){"archive/[!gn]*.pt", ".io.pt", WAY_TREE, .load = load_module}, mutation_count() / 4);
 }
 /* What loads and can be saved loads again. */
 static char saved_path[] = "/tmp/wick_mutate_XXXXXX";
 static void save_and_load(const Bytes *file) {
-  wick_module *module, *again;
+  wick_module *module = module_of(file), *again;
   wick_error *error;
-  wick_load_options options = {.size = sizeof options, .max_bytes = 16 << 20};
-  load_module(file);
-  if (wick_load_memory(NULL, file->data, file->length, &options, &module, NULL)) return;
+  if (!module) return;
+  call_module(module);
   if (!wick_module_save(NULL, module, saved_path, NULL, NULL)) {
     if (wick_load(NULL, saved_path, NULL, &again, &error))
       fail_msg("what was saved does not load: %s", wick_error_message(error));
@@ -221,23 +322,51 @@ static void save_and_load(const Bytes *file) {
   }
   wick_module_release(module);
 }
-static void test_mobile(void **state) {
-  (void)state;
+static void run_mobile(Mutants mutants) {
   int file = mkstemp(saved_path);
   assert_true(file >= 0);
   close(file);
-  run_mutations("mobile/*.pt", ".io.pt", mutation_count() / 4, save_and_load);
+  mutants.load = save_and_load;
+  run_mutants(&mutants, mutation_count() / 4);
   unlink(saved_path);
+  memset(saved_path + sizeof saved_path - 7, 'X', 6);
+}
+static void test_mobile(void **state) {
+  (void)state;
+  run_mobile((Mutants){"mobile/*.pt", ".io.pt", WAY_TREE});
+}
+static void test_bytecode(void **state) {
+  (void)state;
+  run_mobile((Mutants){"mobile/bytecode_*.pt", ".io.pt", WAY_BYTECODE, .only = true});
 }
 /* Files of torch.save before zip. */
 static void test_streams(void **state) {
   (void)state;
-  run_mutations("program/legacy_*.io.pt", NULL, mutation_count() / 4, load_value);
+  run_mutants(&(Mutants){"program/legacy_*.io.pt", NULL, WAY_BYTES, .load = load_value}, mutation_count() / 4);
+}
+
+static int tell_failed(void **state) {
+  (void)state;
+  tell_running();
+  running = -1;
+  return 0;
+}
+#define TEST(name) cmocka_unit_test_teardown(name, tell_failed)
+
+static void drop_print(void *user, const char *text, size_t length) {
+  (void)user, (void)text, (void)length;
+}
+static void drop_warning(void *user, const char *message) {
+  (void)user, (void)message;
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_modules), cmocka_unit_test(test_values),
-                                     cmocka_unit_test(test_other_archives), cmocka_unit_test(test_mobile),
-                                     cmocka_unit_test(test_streams)};
+  extern void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
+  const struct CMUnitTest tests[] = {TEST(test_modules), TEST(test_values),   TEST(test_other_archives),
+                                     TEST(test_mobile),  TEST(test_bytecode), TEST(test_streams)};
+  const char *name = getenv("WICK_MUTATE");
+  if (name) cmocka_set_test_filter(name);
+  wick_runtime_set_output(NULL, drop_print, drop_warning, NULL);
+  if (__sanitizer_set_death_callback) __sanitizer_set_death_callback(tell_running);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,13 +65,6 @@ Sample sample_tensor(DType dtype, int ndim, const int64_t *sizes) {
   return s;
 }
 
-uint64_t chance_next(Chance *chance) { /* splitmix64 */
-  uint64_t z = chance->state += 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
 /* ---- printing ---- */
 static void print_real(double x, StrBuf *out) {
   strbuf_printf(out, x == floor(x) && fabs(x) < 1e15 ? "%.1f" : "%.17g", x);

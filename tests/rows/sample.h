@@ -11,6 +11,7 @@
  * f32[2,3], i64[3]=1 (each element), f32[3,3]=definite (a fill), f32[2,3]/transposed (a layout or state). */
 #pragma once
 
+#include "../chance.h"
 #include "checks.h"
 
 typedef enum SampleKind {
@@ -120,15 +121,6 @@ Sample sample_tensor(DType dtype, int ndim, const int64_t *sizes);
 void sample_print(const Sample *sample, StrBuf *out);
 void sample_call_print(const SampleCall *call, StrBuf *out);
 bool sample_parse(Str *text, Sample *out); /* takes it off the front */
-
-/* ---- numbers that look like chance ---- */
-typedef struct Chance {
-  uint64_t state;
-} Chance;
-uint64_t chance_next(Chance *chance);
-static inline uint64_t chance_below(Chance *chance, uint64_t n) {
-  return chance_next(chance) % n;
-}
 
 /* ---- make.c ---- */
 typedef struct MadeCall {
