@@ -133,6 +133,33 @@ static void test_svd_multiplies_back(void **state) {
     }
 }
 
+/* So large that its columns are reflected panel by panel: R is a triangle, and in a few places Q's columns are
+ * orthogonal and Q R is the matrix. */
+static void test_qr_of_large_matrices(void **state) {
+  (void)state;
+  NEEDS_LAPACK();
+  static OpRef qr = OP_REF("aten::linalg_qr", "");
+  for (size_t d = 0; d < 4; d++)
+    for (int wide = 0; wide < 2; wide++) {
+      Tensor *a = matrix(four_types[d], 2, wide ? SIZES(500, 600) : SIZES(600, 500));
+      IValue out[2] = {IVALUE_NONE, IVALUE_NONE}, mode = text_value("reduced");
+      check(op_call(&exec, &qr, 2, (IValue[]){ivalue_tensor(a), mode}, 2, out));
+      const Tensor *q = out[0].tensor, *r = out[1].tensor;
+      for (int64_t i = 1; i < 500; i += 61)
+        for (int64_t j = 3; j < 500; j += 67) {
+          complex128 dot = 0, product = 0;
+          for (int64_t k = 0; k < q->sizes[0]; k++) dot += conj(at_matrix(q, 0, k, i)) * at_matrix(q, 0, k, j);
+          for (int64_t k = 0; k < 500; k++) product += at_matrix(q, 0, i, k) * at_matrix(r, 0, k, j);
+          assert_true(cabs(dot - (i == j)) < tolerance_of(four_types[d]));
+          assert_true(cabs(product - at_matrix(a, 0, i, j)) < 10 * tolerance_of(four_types[d]));
+          if (i > j) assert_true(at_matrix(r, 0, i, j) == 0);
+        }
+      release_all(2, out);
+      ivalue_release(mode);
+      tensor_release(a);
+    }
+}
+
 static void test_eigenvectors_of_a_rotation(void **state) {
   (void)state;
   NEEDS_LAPACK();
@@ -274,10 +301,15 @@ static void test_einsum(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_inverse_of_a_batch),  cmocka_unit_test(test_solve_from_either_side),
-      cmocka_unit_test(test_svd_multiplies_back), cmocka_unit_test(test_eigenvectors_of_a_rotation),
-      cmocka_unit_test(test_empty_matrices),      cmocka_unit_test(test_errors_name_the_function),
-      cmocka_unit_test(test_without_memory),      cmocka_unit_test(test_einsum),
+      cmocka_unit_test(test_inverse_of_a_batch),
+      cmocka_unit_test(test_solve_from_either_side),
+      cmocka_unit_test(test_svd_multiplies_back),
+      cmocka_unit_test(test_eigenvectors_of_a_rotation),
+      cmocka_unit_test(test_empty_matrices),
+      cmocka_unit_test(test_errors_name_the_function),
+      cmocka_unit_test(test_qr_of_large_matrices),
+      cmocka_unit_test(test_without_memory),
+      cmocka_unit_test(test_einsum),
   };
   return cmocka_run_group_tests(tests, setup, NULL);
 }

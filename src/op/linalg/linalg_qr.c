@@ -18,16 +18,37 @@ static Status shape_geqrf(Call *call, TensorSpec *specs) {
   linalg_spec_rows(&specs[1], a, (DType)a->dtype, 1, (const int64_t[]){smaller(rows, cols)});
   return OK;
 }
+/* How many columns are reflected at once: all of a small matrix, and of a large one so many that a step takes moments
+ * even where numbers become subnormal, which makes it thirty times slower (equal elements do that). */
+static int64_t panel_width(int64_t rows, int64_t cols) {
+  const double SMALL_FLOPS = 5e8;
+  int64_t count = smaller(rows, cols);
+  return 4.0 * (double)rows * (double)cols * (double)count < SMALL_FLOPS ? count : 64;
+}
+/* Panel by panel, each applied to the columns that follow, so that the time is looked at in between. */
+static Status reflect_matrix(const Lapack *lapack, DType dtype, const Matrices *m, int64_t index, char *tau) {
+  LapackType type = lapack_type(dtype);
+  size_t item = dtype_size(dtype);
+  int64_t count = smaller(m->rows, m->cols), width = panel_width(m->rows, m->cols);
+  char trans = dtype_is_complex(dtype) ? 'C' : 'T', *matrix = matrix_at(m, index);
+  for (int64_t at = 0; at < count; at += width) {
+    int64_t taken = smaller(width, count - at), rest = m->cols - at - taken, rows = m->rows - at;
+    char *panel = matrix + (size_t)(at + at * m->ld) * item, *next = panel + (size_t)(taken * m->ld) * item;
+    TRY(linalg_attend(dtype, 4.0 * (double)rows * (double)taken * (double)(taken + rest)));
+    (void)lapack->geqrf[type](LAPACK_COLUMNS, (LapackInt)rows, (LapackInt)taken, panel, m->ld, tau + (size_t)at * item);
+    if (rest)
+      (void)lapack->ormqr[type](LAPACK_COLUMNS, 'L', trans, (LapackInt)rows, (LapackInt)rest, (LapackInt)taken, panel,
+                                m->ld, tau + (size_t)at * item, next, m->ld);
+  }
+  return OK;
+}
 static Status reflect(const Tensor *a, const Tensor *tau) {
   const Lapack *lapack;
   TRY(lapack_open(&lapack));
   if (a->numel == 0) return OK;
   Matrices m = matrices_of(a);
-  for (int64_t i = 0; i < m.count; i++) {
-    TRY(linalg_attend((DType)a->dtype, 2.0 * m.rows * m.cols * smaller(m.rows, m.cols)));
-    (void)lapack->geqrf[lapack_type((DType)a->dtype)](LAPACK_COLUMNS, m.rows, m.cols, matrix_at(&m, i), m.ld,
-                                                      vector_at(tau, i, smaller(m.rows, m.cols)));
-  }
+  for (int64_t i = 0; i < m.count; i++)
+    TRY(reflect_matrix(lapack, (DType)a->dtype, &m, i, vector_at(tau, i, smaller(m.rows, m.cols))));
   return OK;
 }
 static Status kernel_geqrf(Call *call) {
