@@ -313,21 +313,24 @@ def histogram_of(self: Tensor, edges: List[Tensor], weight: Optional[Tensor], de
 
 
 def quantile_of(self: Tensor, q: Tensor, dim: Optional[int], keepdim: bool, interpolation: str, ignore_nan: bool) -> Tensor:
+    if interpolation not in ['linear', 'lower', 'higher', 'midpoint', 'nearest']:
+        raise RuntimeError('quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {}'.format(interpolation))
     if self.numel() == 0:
         raise RuntimeError('quantile() input tensor must be non-empty')
     if q.dim() > 1:
         raise RuntimeError('quantile() q must be a scalar or 1D tensor')
+    if self.dtype != torch.float32 and self.dtype != torch.float64:
+        raise RuntimeError('quantile() input tensor must be either float or double dtype')
+    if q.dtype != self.dtype:
+        raise RuntimeError('quantile() q tensor must be same dtype as the input tensor')
+    if dim is not None:
+        check_dim(dim, self.dim())
     if q.numel() > 0 and (bool((q < 0).any()) or bool((q > 1).any())):
         raise RuntimeError('quantile() q values must be in the range [0, 1]')
-    if not self.is_floating_point():
-        raise RuntimeError('quantile() input tensor must be either float or double dtype')
-    if interpolation not in ['linear', 'lower', 'higher', 'midpoint', 'nearest']:
-        raise RuntimeError('quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {}'.format(interpolation))
     if dim is None:
         x = self.reshape(-1)
         shape = [1 for _ in range(self.dim())] if keepdim else torch.jit.annotate(List[int], [])
     else:
-        check_dim(dim, self.dim())
         d = dim + self.dim() if dim < 0 else dim
         shape = list(self.size())
         if self.dim() == 0:
@@ -340,7 +343,7 @@ def quantile_of(self: Tensor, q: Tensor, dim: Optional[int], keepdim: bool, inte
                 shape.pop(d)
     ordered = x.sort(-1)[0]
     n = ordered.size(-1)
-    places = q.reshape(-1).to(ordered.dtype)
+    places = q.reshape(-1)
     if ignore_nan:
         count = ordered.isnan().logical_not().sum([-1], True).to(ordered.dtype)
         rank = places * (count - 1).clamp_min(0)
