@@ -34,7 +34,9 @@ static const wick_operator operators[] = {
                      "padded = torch.constant_pad_nd(waveform, [before, 0], 0)\n"
                      "weight = (b_coeffs / first).flip([1]).unsqueeze(1)\n"
                      "filtered = torch.conv1d(padded, weight, None, [1], [0], [1], waveform.size(1))\n"
-                     "return torch.ops.torchaudio._iir_forward(filtered, a_coeffs / first)\n"),
+                     "result = torch.ops.torchaudio._iir_forward(filtered, a_coeffs / first)\n"
+                     /* the end of a waveform that has room for what came before, as torchaudio's is */
+                     "return torch.constant_pad_nd(result, [before, 0], 0).slice(2, before) if before else result\n"),
     OPERATOR("torchaudio::_iir_forward(Tensor waveform, Tensor a_coeffs_normalized) -> Tensor", .kernel = kernel_iir,
              .gradient = "waveform, a_coeffs_normalized: torch.ops.torchaudio._iir_backward(grad, waveform, "
                          "a_coeffs_normalized, result)"),
@@ -47,8 +49,11 @@ static const wick_operator operators[] = {
                      "delayed = padded.unfold(-1, output.size(-1), 1)\n"
                      "return by_waveform, -(delayed * by_waveform.unsqueeze(2)).sum([0, 3]).flip([-1])\n"),
 
+    /* the gradients are there in any mode */
     OPERATOR("torchaudio::rnnt_loss(" TRANSDUCER ") -> (Tensor, Tensor?)",
-             .body = "return torch.ops.torchaudio._rnnt_costs(" TRANSDUCER_VALUES "), None\n"),
+             .body = "costs = torch.ops.torchaudio._rnnt_costs(" TRANSDUCER_VALUES ")\n"
+                     "logits = logits.detach()\n"
+                     "return costs, torch.ops.torchaudio._rnnt_gradients(" TRANSDUCER_VALUES ")\n"),
     OPERATOR("torchaudio::rnnt_loss_forward(" TRANSDUCER ") -> (Tensor, Tensor?)",
              .body = "return torch.ops.torchaudio._rnnt_costs(" TRANSDUCER_VALUES "), None\n"),
     OPERATOR("torchaudio::_rnnt_costs(" TRANSDUCER ") -> Tensor", .kernel = kernel_rnnt_costs,

@@ -5,6 +5,9 @@ def weigh(y: Tensor) -> Tensor:
 def lfilter(x: Tensor, a: Tensor, b: Tensor):
     return torch.ops.torchaudio._lfilter(x, a, b)
 
+def lfilter_strides(x: Tensor, a: Tensor, b: Tensor):
+    return list(lfilter(x, a, b).stride())
+
 def lfilter_gradients(x: Tensor, a: Tensor, b: Tensor):
     with torch.enable_grad():
         inputs = [t.detach().requires_grad_() for t in [x, a, b]]
@@ -24,6 +27,8 @@ def overdrive(x: Tensor, temp: Tensor):
 def rnnt(logits: Tensor, targets: Tensor, frames: Tensor, labels: Tensor, blank: int, clamp: float, softmax: bool):
     with torch.enable_grad():
         x = logits.detach().requires_grad_()
-        costs, none = torch.ops.torchaudio.rnnt_loss(x, targets, frames, labels, blank, clamp, softmax)
+        costs, each = torch.ops.torchaudio.rnnt_loss(x, targets, frames, labels, blank, clamp, softmax)
         grads = torch.autograd.grad([weigh(costs)], [x])
-        return costs.detach(), grads[0], torch.ops.torchaudio.rnnt_loss_forward(logits, targets, frames, labels, blank, clamp)[0]
+        with torch.no_grad():
+            same = torch.ops.torchaudio.rnnt_loss(logits, targets, frames, labels, blank, clamp, softmax)[1]
+        return costs.detach(), grads[0], each, same, torch.ops.torchaudio.rnnt_loss_forward(logits, targets, frames, labels, blank, clamp)[0]
