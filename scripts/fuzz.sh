@@ -8,7 +8,7 @@ seconds=${FUZZ_SECONDS:-60}
 mkdir -p $dir/found
 xargs $dir/fuzz_seeds $dir/seeds < $dir/seed_files
 export UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=detect_stack_use_after_return=0:allocator_may_return_null=1
-for target in ${@:-source ir pickle bytecode state}; do
+for target in ${@:-source ir pickle bytecode state library}; do
   mkdir -p $dir/corpus/$target
   echo "== $target, $seconds s"
   $dir/fuzz_$target -seed="${FUZZ_SEED:-1}" -max_total_time="$seconds" -max_len=4096 -timeout=10 -rss_limit_mb=2048 -malloc_limit_mb=1024 \

@@ -1,6 +1,6 @@
 /* fuzz_seeds FOLDER FILE...: seeds for the fuzz targets, from archives and sources: FOLDER/source, FOLDER/ir,
- * FOLDER/pickle, FOLDER/bytecode, FOLDER/state (empty: its inputs are kept beside the target), and FOLDER/words,
- * libFuzzer's dictionary of what texts are made of. */
+ * FOLDER/pickle, FOLDER/bytecode, FOLDER/state and FOLDER/library (empty: their inputs are kept beside the targets), and
+ * FOLDER/words, libFuzzer's dictionary of what texts are made of. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,7 +157,7 @@ static void write_words(void) {
 }
 
 int main(int count, char **words) {
-  static const char *const kinds[] = {"", "/source", "/ir", "/pickle", "/bytecode", "/state"};
+  static const char *const kinds[] = {"", "/source", "/ir", "/pickle", "/bytecode", "/state", "/library"};
   if (count < 2) return 2;
   folder = words[1];
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
