@@ -62,8 +62,10 @@ Status native_object_set(IValue object, NativeValue *value) {
     release_value(value);
     return status_new(ERROR_RUNTIME, "expected an object of the class %s", native->name);
   }
-  object_set(object.object, 0, held);
-  return OK;
+  if (object_set_first(object.object, 0, held)) return OK;
+  release_value(value);
+  return status_new(ERROR_RUNTIME, "an object of the class %s that threads may share keeps the state that it has",
+                    native->name);
 }
 
 Status native_object_new(NativeValue *value, IValue *out) {
@@ -82,9 +84,10 @@ Status native_object_new(NativeValue *value, IValue *out) {
 
 Status native_object_get(IValue object, const NativeClass *native, NativeValue **out) {
   if (object.tag == TAG_OBJECT && object.object->slot_count == 1) {
-    IValue held = object.object->slots[0];
+    IValue held = object_get(object.object, 0);
     NativeValue *value = held.tag == TAG_CAPSULE ? (NativeValue *)held.capsule : NULL;
-    if (value && native_class_find(object.object->class_type->type.name) == native) {
+    ivalue_release(held); /* the object keeps it */
+    if (value && value->native == native && native_class_find(object.object->class_type->type.name) == native) {
       *out = value;
       return OK;
     }

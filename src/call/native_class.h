@@ -31,7 +31,7 @@ const NativeClass *native_class_find(Str qualified_name);
 const Type *native_class_type(const NativeClass *native);
 /* A new object that holds `value`; takes value over, also on failure. */
 Status native_object_new(NativeValue *value, IValue *out) MUST_CHECK;
-/* For __setstate__: takes value over, also on failure. */
+/* For __setstate__: takes value over, also on failure. An object that threads may share keeps the one that it has. */
 Status native_object_set(IValue object, NativeValue *value) MUST_CHECK;
 /* The value of an object of the class, borrowed as long as the object; an error for others and for objects without. */
 Status native_object_get(IValue object, const NativeClass *native, NativeValue **out) MUST_CHECK;

@@ -258,7 +258,7 @@ IValue object_get(const Object *o, uint32_t slot) {
   return value;
 }
 
-void object_set(Object *o, uint32_t slot, IValue value) {
+static bool set_slot(Object *o, uint32_t slot, IValue value, bool keeps_shared) {
   assert(slot < o->slot_count);
   bool entered = object_is_shared(o);
   if (entered) {
@@ -266,10 +266,18 @@ void object_set(Object *o, uint32_t slot, IValue value) {
     container_lock(o);
   }
   IValue old = o->slots[slot];
-  o->slots[slot] = value;
-  if (entered) attribute_written(&o->class_type->attributes.data[slot]);
+  bool is_set = !entered || !keeps_shared || old.tag == TAG_NONE;
+  if (is_set) o->slots[slot] = value;
+  if (is_set && entered) attribute_written(&o->class_type->attributes.data[slot]);
   CONTAINER_LEAVE(entered, o);
-  ivalue_release(old);
+  if (is_set) ivalue_release(old);
+  return is_set;
+}
+void object_set(Object *o, uint32_t slot, IValue value) {
+  (void)set_slot(o, slot, value, false);
+}
+bool object_set_first(Object *o, uint32_t slot, IValue value) {
+  return set_slot(o, slot, value, true);
 }
 
 Status ivalue_hold(IValue v, IValue *out) {

@@ -66,7 +66,7 @@ enum { MAX_NATIVE_CLASSES = 4096 }; /* names come from files and stay */
 static void make_native_class(void *argument) {
   NativeClass *native = argument;
   ClassType *class_type = class_type_new(type_store_process(), native->name, false);
-  class_type_add_attribute(class_type, STR(" value"), TYPE(CAPSULE), ATTRIBUTE_PLAIN); /* no program can name it */
+  class_type_add_hidden(class_type, TYPE(CAPSULE));
   native->type = &class_type->type;
 }
 

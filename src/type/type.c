@@ -306,13 +306,23 @@ EnumType *enum_type_new(TypeStore *store, Str qualified_name, const Type *value_
   return e;
 }
 
+static void add_slot(ClassType *c, Str kept_name, const Type *type, AttributeKind kind) {
+  ClassAttribute attribute = {.name = kept_name, .type = type, .kind = kind};
+  vec_arena_push(&c->type.store->arena, &c->attributes, attribute);
+}
 uint32_t class_type_add_attribute(ClassType *c, Str name, const Type *type, AttributeKind kind) {
-  Arena *arena = &c->type.store->arena;
-  Str copy = {arena_strndup(arena, name.data, name.length), name.length};
-  ClassAttribute attribute = {.name = copy, .type = type, .kind = kind};
-  vec_arena_push(arena, &c->attributes, attribute);
+  Str copy = {arena_strndup(&c->type.store->arena, name.data, name.length), name.length};
+  add_slot(c, copy, type, kind);
   map_put(&c->attribute_index, copy, (void *)(uintptr_t)c->attributes.length);
   return (uint32_t)c->attributes.length - 1;
+}
+void class_type_add_hidden(ClassType *c, const Type *type) {
+  add_slot(c, STR("value"), type, ATTRIBUTE_PLAIN);
+}
+
+bool class_type_has_slot(const ClassType *c, int64_t slot) {
+  return slot >= 0 && (uint64_t)slot < c->attributes.length &&
+         class_type_find_attribute(c, c->attributes.data[slot].name) == slot;
 }
 
 ptrdiff_t class_type_find_attribute(const ClassType *c, Str name) {

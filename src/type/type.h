@@ -196,6 +196,10 @@ EnumType *enum_type_new(TypeStore *store, Str qualified_name, const Type *value_
 uint32_t class_type_add_attribute(ClassType *c, Str name, const Type *type, AttributeKind kind); /* its slot */
 /* torch.autocast or one of torch.cpu.amp, torch.cuda.amp: "__torch__.torch.cpu.amp.autocast_mode.autocast". */
 bool type_is_autocast(const Type *type);
+/* A slot that no program finds: what it holds is for operators alone. */
+void class_type_add_hidden(ClassType *c, const Type *type);
+/* Whether it is the slot of an attribute that programs may read and write. */
+bool class_type_has_slot(const ClassType *c, int64_t slot);
 ptrdiff_t class_type_find_attribute(const ClassType *c, Str name); /* slot or -1 */
 ptrdiff_t class_type_find_constant(const ClassType *c, Str name);
 struct Function *class_type_find_method(const ClassType *c, Str name);

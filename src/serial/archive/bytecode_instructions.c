@@ -112,7 +112,7 @@ static void lift_dict_index(Lift *l, const Instruction *in) {
 static void lift_get_attr(Lift *l, const Instruction *in) {
   Value *object = lift_pop(l);
   const ClassType *class_type = lift_require_kind(l, object, TYPE_CLASS)->class_type;
-  if (in->x < 0 || (uint64_t)in->x >= class_type->attributes.length)
+  if (!class_type_has_slot(class_type, in->x))
     LIFT_FAIL(l, STR_FMT " has no attribute %lld", STR_ARG(class_type->type.name), (long long)in->x);
   const ClassAttribute *attribute = &class_type->attributes.data[in->x];
   Value *value = lift_add_one(l, SYM_prim_GetAttr, 1, &object, attribute->type);
@@ -122,11 +122,13 @@ static void lift_get_attr(Lift *l, const Instruction *in) {
   lift_push(l, value);
 }
 
-/* A __setstate__ declares what it sets: the names are not in the bytecode. */
+/* A __setstate__ declares what it sets: the names are not in the bytecode. Classes of the process are as they are. */
 static ClassAttribute *attribute_to_set(Lift *l, ClassType *class_type, int64_t slot, const Type *type) {
   size_t count = class_type->attributes.length;
-  bool is_open = !ptrmap_has(&l->bytecode->classes, class_type);
-  if (slot < 0 || (uint64_t)slot >= count + (is_open ? 64 : 0))
+  bool is_own = class_type->type.store == &l->c->unit->store;
+  bool is_open = is_own && !ptrmap_has(&l->bytecode->classes, class_type);
+  bool is_next = is_open && slot >= (int64_t)count && slot < (int64_t)count + 64;
+  if (!is_next && !(is_own && class_type_has_slot(class_type, slot)))
     LIFT_FAIL(l, STR_FMT " has no attribute %lld", STR_ARG(class_type->type.name), (long long)slot);
   for (; count <= (size_t)slot; count++)
     class_type_add_attribute(class_type, str_from(arena_printf(l->graph->arena, "slot%zu", count)),

@@ -85,15 +85,17 @@ static void read_argument(Compilation *c, Bytecode *bytecode, const BytecodeFunc
   out->default_value = value;
 }
 
-static uint32_t read_arguments(Compilation *c, Bytecode *bytecode, const BytecodeFunction *function, IValue entries,
-                               Argument **out) {
+/* Of arguments, which have names, or of returns, which need none. */
+static uint32_t read_arguments(Compilation *c, Bytecode *bytecode, const BytecodeFunction *function, const char *key,
+                               bool need_names, Argument **out) {
+  IValue entries = bytecode_table_get(function->schema, key);
   if (entries.tag != TAG_TUPLE || entries.tuple->length > MAX_ARGUMENTS) fail(c, function, "has no list of arguments");
   uint32_t count = entries.tuple->length;
   *out = ARENA_ARRAY(&c->unit->store.arena, Argument, count + 1);
   for (uint32_t i = 0; i < count; i++) {
     Argument *argument = &(*out)[i];
     read_argument(c, bytecode, function, entries.tuple->values[i], argument);
-    if (argument->name.length && !python_is_identifier(argument->name))
+    if ((need_names || argument->name.length) && !python_is_name(argument->name))
       fail(c, function, "has an argument whose name is no identifier");
   }
   return count;
@@ -133,10 +135,8 @@ FunctionSchema *bytecode_schema(Compilation *c, Bytecode *bytecode, const Byteco
     guess(c, function, schema);
     return schema;
   }
-  schema->argument_count =
-      read_arguments(c, bytecode, function, bytecode_table_get(function->schema, "arguments"), &schema->arguments);
-  schema->return_count =
-      read_arguments(c, bytecode, function, bytecode_table_get(function->schema, "returns"), &schema->returns);
+  schema->argument_count = read_arguments(c, bytecode, function, "arguments", true, &schema->arguments);
+  schema->return_count = read_arguments(c, bytecode, function, "returns", false, &schema->returns);
   const Type *self = schema->argument_count ? schema->arguments[0].type : NULL;
   if (!self || self != unit_find_type(c->unit, function->class_name)) fail(c, function, "does not begin with self");
   if (schema->return_count != 1) fail(c, function, "gives other than one value");
