@@ -1,6 +1,7 @@
 /* Equality, identity and hashes. Equality walks an explicit list of pairs and remembers the pairs of containers it has
  * seen, so that shared and cyclic structure ends. */
 #include "ivalue/lock.h"
+#include "ivalue/print.h"
 #include "type/pair_map.h"
 
 typedef struct Pair {
@@ -208,14 +209,14 @@ static Status hash_leaf(IValue v, uint64_t *out) {
       *out = hash_string(v.string);
       return OK;
     case TAG_ENUM:
-      *out = mix((uintptr_t)v.enum_value->type ^ (uint64_t)v.enum_value->index << 48);
+      *out = mix(ivalue_identity(v.enum_value->type) ^ v.enum_value->index);
       return OK;
     case TAG_LIST:
       return status_exception("TypeError", "unhashable type: 'list'");
     case TAG_DICT:
       return status_exception("TypeError", "unhashable type: 'dict'");
     default:
-      *out = mix((uintptr_t)v.counted);
+      *out = ivalue_identity(v.counted);
       return OK;
   }
 }

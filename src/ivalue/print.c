@@ -12,6 +12,10 @@ static bool has_integer(double value) {
   return value >= -0x1p63 && value < 0x1p63 && (double)(int64_t)value == value;
 }
 
+uint64_t ivalue_identity(const void *thing) {
+  return str_hash((Str){(const char *)&thing, sizeof thing});
+}
+
 void print_double(double value, StrBuf *out) {
   if (has_integer(value))
     strbuf_printf(out, "%lld.", (long long)value);
@@ -109,7 +113,8 @@ static Status print_leaf(Printer *p, IValue v) {
       print_enum(v.enum_value, p->repr, out);
       return OK;
     case TAG_OBJECT:
-      strbuf_printf(out, "<" STR_FMT " object at %p>", STR_ARG(v.object->class_type->type.name), (void *)v.object);
+      strbuf_printf(out, "<" STR_FMT " object at 0x%012llx>", STR_ARG(v.object->class_type->type.name),
+                    (unsigned long long)ivalue_identity(v.object) >> 16); /* as wide as addresses are */
       return OK;
     case TAG_FUNCTION:
       strbuf_puts(out, "Function");

@@ -2,7 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "api/handles.h"
 #include "checks.h"
+#include "ivalue/print.h"
 #include "wick/wick.h"
 #include "wick/library.h"
 
@@ -256,6 +258,24 @@ static void test_class(void **state) {
   REFUSED("there is no operator foreign::nothing", wick_class_register(&of, &error));
 }
 
+/* Neither as text nor as a hash does an object tell where it is. */
+static void check_hides_address(const wick_value *object) {
+  char *text, *again, address[40];
+  uint64_t hash;
+  const void *at = object->value.object;
+  snprintf(address, sizeof address, "%p", at);
+  FINE(wick_value_print(object, &text, &error));
+  FINE(wick_value_print(object, &again, &error));
+  assert_non_null(strstr(text, " object at 0x"));
+  assert_string_equal(text, again);
+  assert_null(strstr(text, address + 2));
+  check(ivalue_hash(object->value, &hash));
+  assert_int_equal(hash, ivalue_identity(at));
+  assert_int_not_equal(hash, (uintptr_t)at);
+  wick_text_free(text);
+  wick_text_free(again);
+}
+
 static void test_objects(void **state) {
   (void)state;
   wick_value *object = NULL;
@@ -269,6 +289,7 @@ static void test_objects(void **state) {
   REFUSED("keeps the state that it has", wick_native_set(object, COUNTER, calloc(1, 8), drop_counter, &error));
   assert_int_equal(counters, 1);
   FINE(wick_native_data(object, COUNTER, &data, &error));
+  check_hides_address(object);
   wick_value *number = wick_value_int(1);
   REFUSED("expected an object of the class foreign.Counter", wick_native_data(number, COUNTER, &data, &error));
   REFUSED("expected an object of the class",
