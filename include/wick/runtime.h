@@ -101,7 +101,7 @@ typedef struct wick_memory {
   uint64_t weights;       /* of a module: its tensors' memory, what several show counted once; of a runtime: 0 */
   uint64_t shared;        /* of these, what other modules show, too, until one of them writes */
   uint64_t freed_storage; /* of a runtime: kept for reuse */
-  uint64_t packed_weights;
+  uint64_t packed_weights; /* beside the weights they were made of; one that is kept in its place is among those */
   uint64_t plans;
   uint64_t stacks; /* of a runtime: of calls that ended */
 } wick_memory;

@@ -4,9 +4,11 @@
 
 Status value_box_of(IValue value, CompilationUnit *unit, wick_value **out) {
   wick_value *box = mem_calloc(1, sizeof *box);
-  if (!box) {
+  Status status = !box ? status_out_of_memory() : value.tag == TAG_TENSOR ? tensor_restore(value.tensor) : OK;
+  if (status) {
     ivalue_release(value);
-    return status_out_of_memory();
+    mem_free(box);
+    return status;
   }
   ref_init(&box->refs);
   ivalue_mark_shared(value);

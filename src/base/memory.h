@@ -74,8 +74,11 @@ static inline bool ref_release(RefCount *r) {
   assert(before > 0);
   return before == 1;
 }
+static inline bool ref_count_is(const RefCount *r, int32_t count) {
+  return atomic_load_explicit(&r->count, memory_order_acquire) == count;
+}
 static inline bool ref_is_unique(const RefCount *r) {
-  return atomic_load_explicit(&r->count, memory_order_acquire) == 1;
+  return ref_count_is(r, 1);
 }
 
 /* ---- catch points: how syntax, frontend, IR building and import fail ----

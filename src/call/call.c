@@ -329,9 +329,38 @@ static Status call_recorded(Call *call, const CallPlan *plan, uint32_t flags) {
   return plan->is_view && services->autograd_view ? services->autograd_view(exec, call) : OK;
 }
 
+static inline bool is_short(const Exec *exec, const CallPlan *plan, uint32_t flags) {
+  return plan->direct && !exec->recorder && !exec->work.is_limited &&
+         !(flags & (INPUT_MAY_CHANGE | TENSOR_UNUSUAL | TENSOR_UNDEFINED | TENSOR_RECORDS | TENSOR_VIEW | TENSOR_DROPPED));
+}
+
+/* Memory that was dropped, but for what the kernel does not read or restores itself. What is recorded is kept by
+ * others. */
+static Status restore_inputs(const Call *call, const CallPlan *plan, uint32_t flags) {
+  const Exec *exec = call->exec;
+  bool is_kept = exec->recorder || (exec->grad_enabled && flags & TENSOR_RECORDS);
+  for (uint32_t i = 0; i < call->input_count; i++) {
+    IValue v = call->inputs[i];
+    bool is_restored = i < CALL_MAX_INPUTS ? plan->restores >> i & 1 : plan->restores == UINT64_MAX;
+    if (is_restored && !is_kept) continue;
+    if (v.tag == TAG_TENSOR) TRY(tensor_restore(v.tensor));
+    for (size_t k = 0; v.tag == TAG_LIST && v.list->kind == LIST_VALUES && k < v.list->length; k++)
+      if (v.list->values[k].tag == TAG_TENSOR) TRY(tensor_restore(v.list->values[k].tensor));
+  }
+  return OK;
+}
+
+static Status call_with_settings(Call *call, const CallPlan *plan, uint32_t flags);
+static Status run_direct(Call *call);
+
 static __attribute__((noinline)) Status call_long(Call *call, const CallPlan *plan, uint32_t flags) {
   Exec *exec = call->exec;
   Recorder *recorder = exec->recorder;
+  if (flags & TENSOR_DROPPED) {
+    TRY(restore_inputs(call, plan, flags));
+    flags &= ~(uint32_t)TENSOR_DROPPED;
+    if (is_short(exec, plan, flags)) return plan->asks ? call_with_settings(call, plan, flags) : run_direct(call);
+  }
   if (plan->asks && plan->schema->open) TRY(call_check_open(call, plan));
   if (flags & INPUT_MAY_CHANGE) return call_run_held(call, plan);
   if (!recorder) {
@@ -402,10 +431,7 @@ static inline Status enter(Exec *exec, const Operator *op, Call *call) {
   Status status = call_plan(op, &plan);
   if (__builtin_expect(status != OK, 0)) goto failed;
   uint32_t flags = call_input_flags(call, plan);
-  if (__builtin_expect(
-          plan->direct && !exec->recorder && !exec->work.is_limited &&
-              !(flags & (INPUT_MAY_CHANGE | TENSOR_UNUSUAL | TENSOR_UNDEFINED | TENSOR_RECORDS | TENSOR_VIEW)),
-          1)) {
+  if (__builtin_expect(is_short(exec, plan, flags), 1)) {
     status = plan->asks ? call_with_settings(call, plan, flags) : run_direct(call);
   } else {
     status = call_long(call, plan, flags);

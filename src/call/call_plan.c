@@ -33,6 +33,12 @@ static bool is_dtype(const Argument *a) {
   return type->kind == TYPE_INT && (a->int_kind == INT_SCALAR_TYPE || str_is(a->name, "dtype"));
 }
 
+/* Arguments of which a call reads no elements, or sees to it itself that they are in memory. */
+static uint64_t restored_by(const Operator *op, const CallPlan *plan) {
+  bool reads_none = plan->is_view || (op->row->body && !op->row->shortcut) || op->flags & OP_METADATA_ONLY;
+  return reads_none ? UINT64_MAX : row_extras(op->row)->restores;
+}
+
 Status call_plan_make(const Operator *op, const CallPlan **out) {
   HEAP_SCOPE(NULL);
   const FunctionSchema *schema = operator_schema(op);
@@ -88,6 +94,7 @@ Status call_plan_make(const Operator *op, const CallPlan **out) {
   }
   bool composite = (op->flags & OP_COMPOSITE) || op->row->body || op->row->factory;
   plan->records = !(op->flags & OP_NOT_DIFFERENTIABLE) && (!composite || op->row->grad);
+  plan->restores = restored_by(op, plan);
   plan->asks = plan->dtypes || plan->devices || schema->open;
   plan->direct = op->variant == VARIANT_FUNCTIONAL && plan->writes == 0 && !plan->is_view;
   CallPlan *expected = NULL;

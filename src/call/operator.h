@@ -90,6 +90,9 @@ typedef struct RowExtras {
   const char *blocked; /* the overload, of its own and those derived, that programs can't name, as in PyTorch */
   const QuantizedForm *quantizes;
   const char *graph_grad; /* the gradient of graphs, where it is a simpler one: the same values, laid out otherwise */
+  /* Bits by argument: weights that the kernel reads in an order of its own. Their memory may have been dropped, and the
+   * kernel restores them itself where it reads them as they are (tensor/storage_drop.h). */
+  uint64_t restores;
 } RowExtras;
 #define OPEN(types)              \
   .extras = &(const RowExtras) { \

@@ -35,6 +35,16 @@ static bool find_device(const FuseGroup *g, const IValue *inputs, Device *out) {
   return has_one;
 }
 
+/* false: no memory, as the operators will say. */
+static bool restore_inputs(const FuseGroup *g, const IValue *inputs) {
+  Status status = OK;
+  for (uint32_t i = 0; i < g->input_count && !status; i++)
+    if (g->tensor_inputs >> i & 1) status = tensor_restore(inputs[i].tensor);
+  bool is_there = !status;
+  status_free(status);
+  return is_there;
+}
+
 static FuseRefusal check_inputs(const FuseGroup *g, const Exec *exec, const IValue *inputs, uint8_t *key,
                                 uint32_t *out_flags) {
   uint32_t flags = 0;
@@ -53,6 +63,7 @@ static FuseRefusal check_inputs(const FuseGroup *g, const Exec *exec, const IVal
   }
   *out_flags = flags;
   if (__builtin_expect(flags & ((TENSOR_UNUSUAL & ~TENSOR_NOT_CPU) | TENSOR_UNDEFINED), 0)) return FUSE_KIND;
+  if (__builtin_expect(flags & TENSOR_DROPPED, 0) && !restore_inputs(g, inputs)) return FUSE_KIND;
   uint64_t may_record = exec->grad_enabled ? g->tensor_inputs : g->written_inputs;
   if (may_record && flags & (TENSOR_RECORDS | TENSOR_VIEW))
     for (uint32_t i = 0; i < g->input_count; i++)

@@ -21,6 +21,7 @@ typedef struct Copier {
 static Status copy_memory(Storage *storage, Storage **out) {
   TRY(storage_share(storage, out));
   if (*out) return OK;
+  TRY(storage_restore(storage));
   TRY(storage_new(storage->bytes, out));
   if (!storage_fetch(storage, 0, (*out)->data, storage->bytes) && storage->bytes)
     memcpy((*out)->data, storage_data(storage), storage->bytes);
@@ -39,7 +40,8 @@ static Status copy_storage(Copier *c, Storage *storage, Storage **out) {
 
 static Status copy_tensor(Copier *c, const Tensor *t, Tensor **out) {
   enum { KEPT = TENSOR_REQUIRES_GRAD | TENSOR_CONJ | TENSOR_NEG };
-  if (!t->storage || !storage_data(t->storage) || t->extension || t->flags & TENSOR_UNUSUAL & ~(uint32_t)KEPT) {
+  if (!t->storage || (!storage_data(t->storage) && !(t->flags & TENSOR_DROPPED)) || t->extension ||
+      t->flags & TENSOR_UNUSUAL & ~(uint32_t)KEPT) {
     TRY(tensor_clone(t, out));
   } else {
     Storage *storage;

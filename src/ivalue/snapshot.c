@@ -54,6 +54,19 @@ void object_keep_snapshot(Object *object, Snapshot *snapshot) {
   snapshot_release(before);
 }
 
+bool object_take_snapshot(Object *object, Snapshot *snapshot) {
+  bool is_taken = false;
+  container_lock(object);
+  Snapshot **at = &object->snapshots;
+  while (*at && *at != snapshot) at = &(*at)->next;
+  if (*at && ref_count_is(&snapshot->refs, 2)) {
+    *at = snapshot->next;
+    is_taken = !ref_release(&snapshot->refs);
+  }
+  container_unlock(object);
+  return is_taken;
+}
+
 void object_drop_snapshots(Object *object) {
   bool entered = object_is_shared(object);
   if (entered) container_lock(object);

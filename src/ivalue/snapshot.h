@@ -35,6 +35,8 @@ typedef struct Snapshot {
   uint64_t code;         /* whose reads `values` are; a number that no other Code has */
   void *variant;         /* of the reader, chosen by what was read; NULL: none */
   _Atomic uint64_t held; /* by number: runs of guards on `values` in that Code which held */
+  _Atomic uint32_t dropped_at; /* storage_drop_stamp() when its weights were dropped (executor/drop_weights.c) */
+  uint32_t tries; /* since, while some were in use: by who took the Snapshot from its object */
   struct Snapshot *next; /* of the same object */
   IValue values[];
 } Snapshot;
@@ -57,3 +59,5 @@ Snapshot *object_snapshot(Object *object, uint64_t reader, uint64_t stamp);
 /* In the place of the reader's last one. */
 void object_keep_snapshot(Object *object, Snapshot *snapshot);
 void object_drop_snapshots(Object *object);
+/* Takes the Snapshot from the object, if but the caller holds it: no call is running with it, and none comes to. */
+bool object_take_snapshot(Object *object, Snapshot *snapshot);

@@ -28,11 +28,6 @@ uint32_t storage_epoch_begin(void) {
   return atomic_fetch_add(&epoch, 1) + 1;
 }
 
-/* Where its bytes are: the host's address or the device's. */
-static void *storage_address(const Storage *s) {
-  return s->data ? s->data : s->memory;
-}
-
 Status storage_new(size_t bytes, Storage **out) {
   return storage_new_on(DEVICE_CPU_0, bytes, out);
 }
@@ -54,15 +49,11 @@ Status storage_new_on(Device device, size_t bytes, Storage **out) {
   return status;
 }
 
-static void free_lasting(void *context, void *data, size_t bytes) {
-  lasting_free(context, data, bytes);
-}
-
 Status storage_new_lasting(size_t bytes, Storage **out) {
   Heap *heap = heap_current();
   void *data = bytes ? lasting_alloc(heap, bytes) : NULL;
   if (bytes && !data) return *out = NULL, status_out_of_memory();
-  Status status = storage_from_data(data, bytes, data ? free_lasting : NULL, heap, out);
+  Status status = storage_from_data(data, bytes, data ? storage_free_lasting : NULL, heap, out);
   if (!status)
     (*out)->flags = STORAGE_RESIZABLE;
   else if (data)
@@ -91,15 +82,11 @@ Storage *storage_retain(const Storage *s) {
   return (Storage *)s;
 }
 
-void storage_abandon(Storage *s); /* tensor/storage_share.c */
-
 static __attribute__((noinline)) void let_go_of_others(Storage *s) {
   if (atomic_load(&s->followers)) storage_abandon(s);
-  Storage *base = atomic_load(&s->base);
-  if (!base) return;
+  if (!storage_leave_base(s)) return;
   s->data = NULL;
   s->free_data = NULL;
-  storage_release(base);
 }
 
 void storage_destroy(Storage *s) {

@@ -2,7 +2,7 @@
 #include "tensor/storage_alike.h"
 
 #include "base/memory.h"
-#include "tensor/storage_share.h"
+#include "tensor/storage_drop.h"
 
 typedef struct Known {
   StorageFollower follower; /* first member */
@@ -92,8 +92,8 @@ Status storage_join_alike(Storage **storage) {
   uint64_t hash = hash_of(own->data, own->bytes);
   Storage *base = find(heap_current(), hash, own->bytes);
   if (!base) return remember(own, hash);
-  if (memcmp(base->data, own->data, own->bytes) != 0) {
-    storage_release(base);
+  if (!dropped_is_alike(base, own)) {
+    storage_release_base(base);
     return OK;
   }
   TRY(storage_of_base(base, &alike));

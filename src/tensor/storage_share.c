@@ -7,6 +7,7 @@
 #include "base/fork.h"
 #include "base/lasting.h"
 #include "tensor/dtype.h"
+#include "tensor/storage_drop.h"
 
 enum { LEAST_SHARED = 16 << 10 }; /* bytes: less is copied */
 
@@ -117,26 +118,40 @@ static Storage *retain_base(Storage *s) {
 
 Storage *storage_base(Storage *s) {
   Storage *base = retain_base(s);
-  if (base) storage_release(base); /* the storage has one, too */
+  storage_release_base(base); /* the storage has one, too */
   return base;
 }
 
 Status storage_of_base(Storage *base, Storage **out) {
-  Status status = storage_from_data(base->data, base->bytes, NULL, NULL, out);
+  Status status = storage_from_data(NULL, base->bytes, NULL, NULL, out);
   if (status) {
-    storage_release(base);
+    storage_release_base(base);
     return status;
   }
   (*out)->flags = base->flags;
+  storage_lock();
+  (*out)->data = base->data;
+  if (!base->data) dropped_count(base, 1);
   atomic_store(&(*out)->base, base);
+  storage_unlock();
   return OK;
+}
+
+void storage_release_base(Storage *base) {
+  if (!base) return;
+  storage_lock();
+  LeftMemory left = dropped_take_memory(base, 1);
+  storage_unlock();
+  left_memory_free(left);
+  storage_release(base);
 }
 
 bool storage_leave_base(Storage *s) {
   storage_lock();
   Storage *base = atomic_exchange(&s->base, NULL);
+  if (base && !s->data) dropped_count(base, -1);
   storage_unlock();
-  storage_release(base);
+  storage_release_base(base);
   return base;
 }
 
@@ -148,8 +163,8 @@ Status storage_share(Storage *s, Storage **out) {
 
 /* ---- a memory of its own ---- */
 
-static void free_own(void *context, void *data, size_t bytes) {
-  lasting_free(context, data, bytes);
+void storage_free_lasting(void *heap, void *data, size_t bytes) {
+  lasting_free(heap, data, bytes);
 }
 
 /* What `s` is to hold instead of `base`. */
@@ -161,7 +176,7 @@ typedef struct Own {
 static void free_shown(void *context, void *data, size_t bytes) {
   Own *own = context;
   lasting_free(own->heap, data, bytes);
-  storage_release(own->base);
+  storage_release_base(own->base);
   mem_free(own);
 }
 
@@ -183,7 +198,7 @@ static bool replace(Storage *s, Storage *base, const Own *own, Own *kept) {
   if (replaces) {
     __atomic_store_n(&s->data, own->data, __ATOMIC_RELAXED); /* by tensor_data, by who reads meanwhile */
     s->fetch = NULL;
-    s->free_data = kept ? free_shown : free_own;
+    s->free_data = kept ? free_shown : storage_free_lasting;
     s->context = kept ? (void *)kept : own->heap;
     atomic_store_explicit(&s->base, NULL, memory_order_release);
   }
@@ -212,8 +227,8 @@ static Status copy_out(Storage *s, bool shows, bool *out_done) {
     mem_free(kept);
   }
   /* One reference is this function's; that of the storage goes, too, unless readers may be there still. */
-  if (*out_done && !kept) storage_release(base);
-  storage_release(base);
+  if (*out_done && !kept) storage_release_base(base);
+  storage_release_base(base);
   return status;
 }
 
@@ -227,11 +242,13 @@ static Status make_own(Storage *s, bool shows) {
 }
 
 Status storage_own_slowly(Storage *s) {
+  TRY(storage_restore(s));
   return make_own(s, false);
 }
 /* Without the lock where nothing is shared: retain_base looks whether it was shown meanwhile. */
 Status storage_show(Storage *s) {
   atomic_store(&s->is_shown, true);
-  Storage *base = atomic_load(&s->base);
-  return base ? make_own(s, true) : OK;
+  if (!atomic_load(&s->base)) return OK;
+  TRY(storage_restore(s));
+  return make_own(s, true);
 }

@@ -27,6 +27,8 @@ void storage_unlock(void);
 /* With the lock held: */
 void storage_follow(Storage *storage, StorageFollower *follower);
 void storage_unfollow(StorageFollower *follower); /* of a storage that is there */
+/* The storage goes; what follows it leaves. */
+void storage_abandon(Storage *storage);
 /* What holds the content, and has its version: the base, or the storage itself. For as long as the lock is held or
  * nobody writes. */
 static inline Storage *storage_content(const Storage *storage) {
@@ -43,8 +45,12 @@ Status storage_share(Storage *storage, Storage **out) MUST_CHECK;
 Status storage_of_base(Storage *base, Storage **out) MUST_CHECK;
 /* The storage's base, made if there is none, borrowed. NULL: no memory, or it can't be shared. */
 Storage *storage_base(Storage *storage);
-/* The storage is to get another memory: whether its present one was a base's, which it has let go of. */
+/* The storage goes or is to get another memory: whether its present one was a base's, which it has let go of. */
 bool storage_leave_base(Storage *storage);
+/* Lets go of a reference to a base. Its memory goes with the last storage that shows it (tensor/storage_drop.h). */
+void storage_release_base(Storage *base);
+/* How memory of lasting_alloc goes; its context is the heap. */
+void storage_free_lasting(void *heap, void *data, size_t bytes);
 
 /* For who writes: from now on its memory is shown by it alone. */
 Status storage_own_slowly(Storage *storage) MUST_CHECK;

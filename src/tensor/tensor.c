@@ -82,8 +82,11 @@ static Status check_bounds(const Storage *storage, DType dtype, int ndim, const 
   return tensor_check_extent(storage ? storage->bytes : SIZE_MAX, dtype, ndim, sizes, strides, offset);
 }
 
-static uint32_t not_cpu_flag(const Storage *storage) {
-  return storage && storage->device.type != DEVICE_CPU ? TENSOR_NOT_CPU : 0;
+/* Of tensors that show the storage. */
+static uint32_t storage_kind_flag(const Storage *storage) {
+  if (!storage || storage_data(storage)) return 0;
+  if (storage->device.type != DEVICE_CPU) return TENSOR_NOT_CPU;
+  return atomic_load_explicit(&storage->base, memory_order_relaxed) ? TENSOR_DROPPED : 0;
 }
 
 /* Points sizes and strides at room for ndim of each. */
@@ -158,7 +161,7 @@ Status tensor_set_storage(Tensor *t, Storage *storage, int64_t offset, int ndim,
   t->offset = offset;
   if (storage == t->storage) return OK;
   replace_storage(t, storage);
-  tensor_set_flags(t, (t->flags & ~(uint32_t)TENSOR_NOT_CPU) | not_cpu_flag(storage));
+  tensor_set_flags(t, (t->flags & ~(uint32_t)(TENSOR_NOT_CPU | TENSOR_DROPPED)) | storage_kind_flag(storage));
   return OK;
 }
 
@@ -323,7 +326,7 @@ static Status new_view(const Tensor *like, Storage *storage, DType dtype, int nd
   t->offset = offset;
   t->storage = storage_retain(storage);
   if (like) {
-    t->flags = like->flags & TENSOR_UNUSUAL;
+    t->flags = like->flags & (TENSOR_UNUSUAL | TENSOR_DROPPED);
     if (like->extension) {
       ref_retain(&like->extension->refs);
       t->extension = like->extension;
@@ -360,7 +363,7 @@ Status tensor_from_storage(Storage *storage, DType dtype, int ndim, const int64_
   }
   TRY(check_bounds(storage, dtype, ndim, sizes, strides, offset));
   TRY(new_view(NULL, storage, dtype, ndim, sizes, strides, offset, numel, out));
-  (*out)->flags |= not_cpu_flag(storage);
+  (*out)->flags |= storage_kind_flag(storage);
   return OK;
 }
 
@@ -447,12 +450,12 @@ Device tensor_device(const Tensor *t) {
 
 void *tensor_memory(const Tensor *t) {
   if (!t->storage) return NULL;
-  char *start = t->storage->data ? t->storage->data : t->storage->memory;
+  char *start = storage_address(t->storage);
   return start ? start + t->offset * (int64_t)dtype_size((DType)t->dtype) : NULL;
 }
 
 Status tensor_check_host(const Tensor *t) {
-  if (!(t->flags & TENSOR_NOT_CPU)) return OK;
+  if (!(t->flags & TENSOR_NOT_CPU)) return tensor_restore(t);
   StrBuf name = {.max_length = 40};
   device_print(tensor_device(t), &name);
   Status status =
@@ -493,7 +496,8 @@ bool tensor_is_dense(const Tensor *t) {
 bool tensor_shares_storage(const Tensor *a, const Tensor *b) {
   return a->storage && b->storage &&
          (a->storage == b->storage ||
-          (a->storage->bytes && a->storage->data == b->storage->data && a->storage->memory == b->storage->memory));
+          (a->storage->bytes && storage_address(a->storage) &&
+           storage_address(a->storage) == storage_address(b->storage)));
 }
 
 TensorOverlap tensor_overlap(const Tensor *a, const Tensor *b) {

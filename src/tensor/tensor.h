@@ -4,6 +4,7 @@
  *   tensor/dtype.h    dtypes
  *   tensor/half.h     half precision by the line
  *   tensor/storage_share.h  one memory for several storages; what is made of a storage's content
+ *   tensor/storage_drop.h  memory that is given back while something else can make its content again
  *   tensor/storage_alike.h  storages of equal content
  *   tensor/device_class.h  the memory of kinds of devices
  *   tensor/device_map.h  what stands for devices that are not there
@@ -41,7 +42,7 @@ typedef struct Storage {
   _Atomic uint32_t version; /* bumped by every write through an operator */
   uint32_t born;            /* storage_epoch() when it was made */
   size_t bytes;
-  void *data;                                                 /* 16-byte aligned at least when wick allocated it */
+  void *data; /* 16-byte aligned at least when wick allocated it; NULL: tensor/storage_drop.h */
   void (*free_data)(void *context, void *data, size_t bytes); /* NULL: data is not owned (inline or static) */
   void *context;
   void *memory; /* off the host, where `data` is NULL: an address that means something to the device alone */
@@ -67,6 +68,7 @@ enum TensorFlags {
   TENSOR_EMBEDDED = 1u << 10,      /* its memory belongs to its storage's block */
   TENSOR_OPAQUE = 1u << 11,        /* nested, mkldnn: data is in `extension` */
   TENSOR_VIEW = 1u << 12,          /* shows a tensor whose gradients are its own: tensor_catch_up */
+  TENSOR_DROPPED = 1u << 13,       /* its memory may have been given back: tensor_restore */
   TENSOR_RECORDS = TENSOR_REQUIRES_GRAD | TENSOR_HAS_GRAD_FN,
   TENSOR_UNUSUAL =
       TENSOR_CONJ | TENSOR_NEG | TENSOR_SPARSE | TENSOR_QUANTIZED | TENSOR_META | TENSOR_NOT_CPU | TENSOR_OPAQUE
@@ -175,15 +177,26 @@ static inline bool tensor_is_defined(const Tensor *t) {
 static inline void *storage_data(const Storage *storage) {
   return __atomic_load_n(&storage->data, __ATOMIC_RELAXED);
 }
-/* The first element, of tensors that are known to be on the host: kernels and what makes tensors itself. Others ask
- * tensor_host. NULL without storage. */
+/* Where its bytes are, the host's address or the device's; NULL: nowhere. */
+static inline void *storage_address(const Storage *storage) {
+  void *data = storage_data(storage);
+  return data ? data : storage->memory;
+}
+/* The first element, of tensors that are known to be on the host and in memory: kernels and what makes tensors itself.
+ * Others ask tensor_host. NULL without storage. */
 static inline void *tensor_data(const Tensor *t) {
   assert(!t->storage || t->storage->device.type == DEVICE_CPU);
+  assert(!(t->flags & TENSOR_DROPPED) || storage_data(t->storage));
   return t->storage ? (char *)storage_data(t->storage) + t->offset * (int64_t)dtype_size((DType)t->dtype) : NULL;
 }
 /* The same, of any tensor: an error that names the device where the host can't read it. */
 Status tensor_host(const Tensor *t, void **out) MUST_CHECK;
-/* The error alone: OK when all is on the host, or there is no data. */
+/* Sees to it that its memory is there, where that was dropped. */
+Status storage_restore(Storage *storage) MUST_CHECK; /* tensor/storage_drop.h */
+static inline Status tensor_restore(const Tensor *t) {
+  return __builtin_expect(t->flags & TENSOR_DROPPED, 0) ? storage_restore(t->storage) : OK;
+}
+/* The error alone: OK when all is on the host and in memory, or there is no data. */
 Status tensor_check_host(const Tensor *t) MUST_CHECK;
 /* Where the first element is, as its device's address: the host's own where that is the device. */
 void *tensor_memory(const Tensor *t);

@@ -71,6 +71,7 @@ Status conv_forward_channels_last(const Work *work, const ConvParams *p, const T
                                   const float *bias, Tensor *out) {
   if (conv_patches_takes(work, p)) return conv_patches(work, p, tensor_data(input), weight, bias, tensor_data(out));
   ConvEpilogue bias_only = {.shift = bias};
+  TRY(tensor_restore(weight));
   return flat_side_last(flat_kernels(), work, p, tensor_data(input), tensor_data(weight), &bias_only, tensor_data(out));
 }
 
@@ -81,6 +82,7 @@ bool conv_takes_expansion(const Expansion *both) {
 Status conv_forward_expansion(const Work *work, const Expansion *both, const Tensor *input, const Tensor *expand_weight,
                               const Tensor *depthwise_weight, Tensor *out) {
   WeightLayout layout;
+  TRY(tensor_restore(depthwise_weight));
   flat_conv_layout(both->expand, &layout);
   PackedWeight *packed = packed_weight_take(work, expand_weight, &layout);
   if (!packed) return status_out_of_memory();
@@ -93,8 +95,10 @@ Status conv_forward_expansion(const Work *work, const Expansion *both, const Ten
 Status conv_forward(const Work *work, const ConvParams *p, const Tensor *input, const Tensor *weight,
                     const ConvEpilogue *epilogue, Tensor *out) {
   assert(!epilogue->gate || conv_takes_gate(p));
-  if (conv_is_depthwise(p) && flat_conv_takes(p))
+  if (conv_is_depthwise(p) && flat_conv_takes(p)) {
+    TRY(tensor_restore(weight));
     return conv_depthwise(work, p, tensor_data(input), tensor_data(weight), epilogue, tensor_data(out));
+  }
   int side = flat_winograd_side(p, flat_kernels());
   if (side) {
     bool done = false;
@@ -103,6 +107,7 @@ Status conv_forward(const Work *work, const ConvParams *p, const Tensor *input, 
   }
   if (flat_conv_takes(p))
     return (flat_product_pays(p, flat_kernels()) ? run_product : run_flat)(work, p, input, weight, epilogue, out);
+  TRY(tensor_restore(weight));
   if (p->transposed && conv_spread_takes(p)) {
     TRY(conv_spread_by_kept(work, p, input, weight, out));
     finish_planes(p, epilogue, tensor_data(out));

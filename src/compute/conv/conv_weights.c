@@ -1,4 +1,4 @@
-/* A list for each store, and the loop that packs. */
+/* A list for each store. */
 #include "compute/conv/conv_weights.h"
 
 #include <assert.h>
@@ -7,23 +7,20 @@
 #include "base/fork.h"
 #include "base/hostile.h"
 #include "base/lasting.h"
-#include "base/parallel.h"
-#include "compute/conv/conv_backward.h"
-#include "compute/conv/flat_winograd.h"
-#include "compute/conv/weight_reader.h"
-#include "report/reason.h"
-#include "tensor/storage_share.h"
+#include "compute/conv/weight_order.h"
+#include "tensor/storage_drop.h"
 
 struct PackedWeight {
   StorageFollower follower;      /* first member: of the content */
   PackedWeight *next, *previous; /* of the store */
-  PackedWeights *store;
-  Heap *heap; /* the store's, which the store may not outlive */
+  PackedWeights *store; /* NULL: it went before, and this one is all that is left of the weight */
+  Heap *heap;           /* the store's, which lives as long as this */
   WeightLayout layout;
   int64_t offset;
   uint32_t version;  /* of the content; with it and the offset the weight's identity */
   uint64_t checksum; /* of the weight; 0 where the version tells */
   int users;
+  int wholes; /* among the users: those that stand for the weight (packed_weights_source) */
   uint64_t last_use;
   float *data;
 };
@@ -35,112 +32,12 @@ struct PackedWeights {
   pthread_mutex_t packing;
   Heap *heap;
   PackedWeight *first;
-  size_t bytes;         /* of all */
+  size_t bytes;         /* of all that are kept beside a weight, rather than in its place */
   _Atomic size_t count; /* asked without the lock, too */
   uint64_t clock;
   uint64_t sights[SIGHTS]; /* what weights were seen as, by chance overwritten: hashes, nothing that is followed */
 };
 static PackedWeights of_process = {.packing = PTHREAD_MUTEX_INITIALIZER};
-
-/* ---- packing ---- */
-
-enum { TILE = 16 };
-
-typedef struct Packing {
-  const Tensor *from;
-  float *to;
-  int64_t channels, each; /* of one group; elements of one channel */
-  const int64_t *group_offsets, *channel_offsets, *element_offsets;
-} Packing;
-
-static int64_t layout_offset(const WeightLayout *l, int dim, int64_t index) {
-  int64_t offset = 0, inside = 1;
-  for (int b = l->block_count - 1; b >= 0; b--) {
-    if (l->block_dims[b] == dim) {
-      offset += index % l->blocks[b] * inside;
-      index /= l->blocks[b];
-    }
-    inside *= l->blocks[b];
-  }
-  return offset + index * l->strides[dim];
-}
-
-/* The offsets of all elements of one channel, in row-major order; `line` has room for the largest size. */
-static void element_offsets(const WeightLayout *l, int64_t *line, int64_t *offsets) {
-  int64_t count = 1;
-  offsets[0] = 0;
-  for (int dim = l->channels + 1; dim < l->ndim; dim++) {
-    int64_t size = l->sizes[dim];
-    for (int64_t i = 0; i < size; i++) line[i] = layout_offset(l, dim, i);
-    for (int64_t k = count - 1; k >= 0; k--) {
-      int64_t base = offsets[k];
-      for (int64_t i = 0; i < size; i++) offsets[k * size + i] = base + line[i];
-    }
-    count *= size;
-  }
-}
-
-/* Tiles of up to 16 channels, over a square at a time: every cache line of the weight is read once. */
-static void pack_tiles(void *argument, int64_t begin, int64_t end) {
-  const Packing *p = argument;
-  int64_t tiles = (p->channels + TILE - 1) / TILE;
-  WeightReader reader;
-  weight_reader_begin(&reader, p->from, TILE * p->each);
-  for (int64_t t = begin; t < end; t++) {
-    int64_t first = t % tiles * TILE, channel = t / tiles * p->channels + first;
-    int n = (int)(p->channels - first < TILE ? p->channels - first : TILE);
-    const int64_t *offsets = p->channel_offsets + first;
-    const float *from = weight_reader_at(&reader, channel * p->each, n * p->each);
-    float *to = p->to + p->group_offsets[t / tiles], square[TILE][TILE];
-    bool is_dense = n == TILE && offsets[TILE - 1] - offsets[0] == TILE - 1;
-    for (int64_t e = 0; e < p->each; e += TILE) {
-      int m = (int)(p->each - e < TILE ? p->each - e : TILE);
-      for (int c = 0; c < n; c++)
-        for (int i = 0; i < m; i++) square[i][c] = from[c * p->each + e + i];
-      for (int i = 0; i < m; i++) {
-        float *line = to + p->element_offsets[e + i];
-        if (is_dense)
-          memcpy(line + offsets[0], square[i], sizeof square[i]);
-        else
-          for (int c = 0; c < n; c++) line[offsets[c]] = square[i][c];
-      }
-    }
-  }
-  weight_reader_end(&reader);
-}
-
-static bool is_padded(const WeightLayout *l) {
-  uint64_t count = 1;
-  for (int d = 0; d < l->ndim; d++) count *= (uint64_t)l->sizes[d];
-  return count * sizeof(float) != l->bytes;
-}
-
-/* false: no memory. */
-static bool pack(int threads, const Tensor *from, const WeightLayout *l, float *to) {
-  if (l->transform != WEIGHT_AS_IT_IS) {
-    (l->transform == WEIGHT_SPREAD ? conv_spread_pack : flat_winograd_pack)(threads, l, from, to);
-    STATISTIC_ADD(packed_weights);
-    return true;
-  }
-  int64_t groups = l->channels ? l->sizes[0] : 1, channels = l->sizes[l->channels], each = 1, longest = 1;
-  for (int d = l->channels + 1; d < l->ndim; d++) {
-    each *= l->sizes[d];
-    if (l->sizes[d] > longest) longest = l->sizes[d];
-  }
-  int64_t *offsets = mem_alloc((size_t)(groups + channels + each + longest) * sizeof *offsets);
-  if (!offsets) return false;
-  int64_t *elements = offsets + groups + channels;
-  for (int64_t g = 0; g < groups; g++) offsets[g] = l->channels ? layout_offset(l, 0, g) : 0;
-  for (int64_t c = 0; c < channels; c++) offsets[groups + c] = layout_offset(l, l->channels, c);
-  element_offsets(l, elements + each, elements);
-  if (is_padded(l)) memset(to, 0, l->bytes);
-  Packing packing = {from, to, channels, each, offsets, offsets + groups, elements};
-  int64_t grain = 65536 / (TILE * each) + 1;
-  parallel_for(threads, groups * ((channels + TILE - 1) / TILE), grain, pack_tiles, &packing);
-  mem_free(offsets);
-  STATISTIC_ADD(packed_weights);
-  return true;
-}
 
 /* ---- the store: under the lock of storages ---- */
 
@@ -155,9 +52,10 @@ static void add(PackedWeights *store, PackedWeight *p) {
 
 static void take_out(PackedWeight *p) {
   PackedWeights *store = p->store;
+  if (!store) return;
   *(p->previous ? &p->previous->next : &store->first) = p->next;
   if (p->next) p->next->previous = p->previous;
-  store->bytes -= p->layout.bytes;
+  if (!p->wholes) store->bytes -= p->layout.bytes;
   atomic_fetch_sub_explicit(&store->count, 1, memory_order_relaxed);
 }
 
@@ -297,7 +195,7 @@ static PackedWeight *find(const PackedWeights *store, const Tensor *weight, cons
 static PackedWeight *use(PackedWeight *p) {
   if (!p) return NULL;
   p->users++;
-  p->last_use = ++p->store->clock;
+  if (p->store) p->last_use = ++p->store->clock;
   return p;
 }
 
@@ -344,6 +242,23 @@ static void publish(PackedWeights *store, const Tensor *weight, PackedWeight *p)
   }
   storage_unlock();
   drop_beyond(store);
+  storage_drop_found();
+}
+
+/* A weight that was dropped is made again for this alone. */
+static bool put_in_order(int threads, const Tensor *weight, const WeightLayout *layout, float *to) {
+  if (storage_data(weight->storage)) return weight_put_in_order(threads, weight, layout, to);
+  Storage again = {.device = DEVICE_CPU_0, .bytes = weight->storage->bytes};
+  Tensor copy = *weight;
+  ContentSource source;
+  copy.storage = &again;
+  if (!packed_weights_source(weight->storage, &source)) return false;
+  again.data = cache_alloc(again.bytes);
+  bool done = again.data && source.make(source.context, again.data) &&
+              weight_put_in_order(threads, &copy, layout, to);
+  cache_free(again.data, again.bytes);
+  source.free(source.context);
+  return done;
 }
 
 static PackedWeight *pack_now(PackedWeights *store, int threads, const Tensor *weight, const WeightLayout *layout,
@@ -361,7 +276,7 @@ static PackedWeight *pack_now(PackedWeights *store, int threads, const Tensor *w
       p->version = now.version;
       p->checksum = now.checksum;
     }
-    if (p && pack(threads, weight, layout, p->data)) {
+    if (p && put_in_order(threads, weight, layout, p->data)) {
       publish(store, weight, p);
       found = p;
     } else if (p) {
@@ -420,8 +335,99 @@ void packed_weight_give_back(PackedWeight *packed) {
   if (!is_idle) return;
   if (is_lost)
     weight_free(packed);
-  else if (is_over(store))
+  else if (store && is_over(store))
     drop_beyond(store);
+}
+
+/* ---- what they were made of ---- */
+
+/* Packed weights that together have every element of a storage, in the order of their offsets, in use by the whole. */
+typedef struct Whole {
+  size_t count;
+  PackedWeight *parts[];
+} Whole;
+
+static int64_t elements_of(const WeightLayout *l) {
+  int64_t count = 1;
+  for (int d = 0; d < l->ndim; d++) count *= l->sizes[d];
+  return count;
+}
+
+/* It comes to be kept beside the weight again, or from now on stands for that: the bytes by which the bound's count
+ * changes. The lock is held. */
+static size_t count_beside(PackedWeight *p, bool is_beside) {
+  if (p->store && p->follower.of) p->store->bytes += is_beside ? p->layout.bytes : -p->layout.bytes;
+  return p->layout.bytes;
+}
+
+static bool whole_make(void *context, void *to) {
+  const Whole *whole = context;
+  for (size_t i = 0; i < whole->count; i++) {
+    const PackedWeight *p = whole->parts[i];
+    if (!weight_put_back(1, p->data, &p->layout, (float *)to + p->offset)) return false;
+  }
+  return true;
+}
+
+static void whole_free(void *context) {
+  Whole *whole = context;
+  for (size_t i = 0; i < whole->count; i++) {
+    PackedWeight *p = whole->parts[i];
+    storage_lock();
+    size_t bytes = --p->wholes ? 0 : count_beside(p, true);
+    storage_unlock();
+    if (bytes) cache_count(p->heap, (int64_t)bytes);
+    packed_weight_give_back(p);
+  }
+  mem_free(whole);
+}
+
+/* The one from `offset` on. The lock is held. */
+static PackedWeight *part_at(const Storage *content, int64_t offset) {
+  for (StorageFollower *f = atomic_load(&content->followers); f; f = f->next) {
+    PackedWeight *p = (PackedWeight *)f;
+    if (f->leave == on_leave && p->offset == offset && p->layout.transform == WEIGHT_AS_IT_IS && !p->checksum &&
+        p->version == atomic_load(&content->version) && p->heap == content->context)
+      return p;
+  }
+  return NULL;
+}
+
+/* Counts the parts, and puts them into `whole` where that is not NULL. 0: some are missing. The lock is held. */
+static size_t find_parts(const Storage *content, Whole *whole) {
+  int64_t offset = 0, count = (int64_t)(content->bytes / sizeof(float));
+  size_t parts = 0;
+  while (offset < count) {
+    PackedWeight *p = part_at(content, offset);
+    if (!p) return 0;
+    if (whole && parts == whole->count) return 0;
+    if (whole) whole->parts[parts] = p;
+    parts++;
+    offset += elements_of(&p->layout);
+  }
+  return offset * (int64_t)sizeof(float) == (int64_t)content->bytes ? parts : 0;
+}
+
+bool packed_weights_source(Storage *storage, ContentSource *out) {
+  *out = (ContentSource){0};
+  storage_lock();
+  size_t count = find_parts(storage_content(storage), NULL);
+  storage_unlock();
+  Whole *whole = count ? mem_alloc(sizeof *whole + count * sizeof *whole->parts) : NULL;
+  if (!whole) return false;
+  whole->count = count;
+  storage_lock();
+  const Storage *content = storage_content(storage);
+  bool is_whole = find_parts(content, whole) == count;
+  size_t bytes = 0;
+  for (size_t i = 0; is_whole && i < count; i++)
+    if (!use(whole->parts[i])->wholes++) bytes += count_beside(whole->parts[i], false);
+  Heap *heap = content->context;
+  *out = (ContentSource){whole_make, whole_free, whole, atomic_load(&content->version)};
+  storage_unlock();
+  if (bytes) cache_count(heap, -(int64_t)bytes);
+  if (!is_whole) mem_free(whole);
+  return is_whole;
 }
 
 static size_t yield(void *store) {
@@ -454,7 +460,7 @@ size_t packed_weights_bytes_of(const Storage *storage) {
   size_t bytes = 0;
   storage_lock();
   for (StorageFollower *f = atomic_load(&storage_content(storage)->followers); f; f = f->next)
-    if (f->leave == on_leave) bytes += ((PackedWeight *)f)->layout.bytes;
+    if (f->leave == on_leave && !((PackedWeight *)f)->wholes) bytes += ((PackedWeight *)f)->layout.bytes;
   storage_unlock();
   return bytes;
 }
@@ -462,6 +468,12 @@ size_t packed_weights_bytes_of(const Storage *storage) {
 void packed_weights_free(PackedWeights *store) {
   if (!store) return;
   packed_weights_trim(store);
+  storage_lock();
+  for (PackedWeight *p; (p = store->first);) {
+    take_out(p);
+    p->store = NULL;
+  }
+  storage_unlock();
   store->heap->yield = NULL;
   pthread_mutex_destroy(&store->packing);
   mem_free(store);

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "base/work.h"
-#include "tensor/tensor.h"
+#include "tensor/storage_drop.h"
 
 enum { WEIGHT_DIMS = 6, WEIGHT_BLOCKS = 8 };
 
@@ -40,6 +40,9 @@ PackedWeight *packed_weight_take(const Work *work, const Tensor *weight, const W
 PackedWeight *packed_weight_take_settled(const Work *work, const Tensor *weight, const WeightLayout *layout);
 const float *packed_weight_data(const PackedWeight *packed);
 void packed_weight_give_back(PackedWeight *packed);
+/* What makes the content of a storage again from packed weights, which are as good as the weight while the source is
+ * kept: no bound counts them. false: they don't have all of it. */
+bool packed_weights_source(Storage *storage, ContentSource *out);
 /* Those of a runtime, in its heap. NULL: no memory. */
 typedef struct PackedWeights PackedWeights;
 PackedWeights *packed_weights_new(Heap *heap);

@@ -370,6 +370,7 @@ static Status kernel_conv(Call *call) {
     y = tensor_retain(out);
   else
     TRY_GOTO(tensor_empty(dtype, out->ndim, out->sizes, &y), done);
+  if (dtype != DTYPE_FLOAT32) TRY_GOTO(tensor_restore(w), done);
   if (dtype == DTYPE_FLOAT32)
     status = conv_forward(&call->exec->work, &p, x, w, &bias_only, y);
   else
@@ -471,7 +472,7 @@ double conv_flops(const Call *call) {
 #define CONV(text, places, ...)                                                                         \
   {                                                                                                     \
     .schema = text, .shape = shape_conv, .kernel = kernel_conv, .with = &(places), .flops = conv_flops, \
-    .flags = OP_EAGER_ONLY, .grad = __VA_ARGS__                                                         \
+    .flags = OP_EAGER_ONLY, .extras = &(const RowExtras){.restores = 1 << 1}, .grad = __VA_ARGS__       \
   }
 /* Where each schema has its arguments. */
 static const ConvPlaces in_short = {.input = 0,

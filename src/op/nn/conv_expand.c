@@ -98,6 +98,7 @@ static const OpRow rows[] = {
          "_2") ") -> Tensor",
      .kernel = kernel_expand,
      .flops = flops,
+     .extras = &(const RowExtras){.restores = UINT64_C(1) << EXPAND_WEIGHT | UINT64_C(1) << DEPTHWISE_WEIGHT},
      .flags = OP_COMPOSITE | OP_OF_PLANS},
 };
 _Static_assert((int)ALL_INPUTS <= (int)CALL_MAX_INPUTS, "a call has room for them");

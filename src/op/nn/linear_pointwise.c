@@ -126,8 +126,9 @@ static Status run_whole(Call *c, int64_t count, GemmMatrix x, const GemmEpilogue
 
 static Status run_tiles(Call *c, int64_t count, GemmMatrix x, const GemmEpilogue *epilogue, Tensor *out) {
   PackedWeight *packed;
-  GemmPanels product = linear_panels(c->exec, count, x, c->inputs[WEIGHT].tensor, call_tensor_or_null(c, BIAS),
-                                     tensor_data(out), &packed);
+  GemmPanels product;
+  TRY(linear_panels(c->exec, count, x, c->inputs[WEIGHT].tensor, call_tensor_or_null(c, BIAS), tensor_data(out),
+                    &product, &packed));
   product.epilogue = epilogue;
   Status status = gemm_panels(&c->exec->work, &product);
   if (packed) packed_weight_give_back(packed);
@@ -204,7 +205,7 @@ static double flops_linear_pointwise(const Call *c) {
 static const OpRow rows[] = {
     {.schema = "wick::linear_pointwise(Tensor input, Tensor weight, Tensor? bias, Tensor? term, bool term_first, str? "
                "activation, ...) -> Tensor",
-     OPEN("Any..."),
+     .extras = &(const RowExtras){.open = "Any...", .restores = 1 << WEIGHT},
      .kernel = kernel_linear_pointwise,
      .flops = flops_linear_pointwise,
      .flags = OP_COMPOSITE | OP_ACCEPT_ANY | OP_OF_PLANS},

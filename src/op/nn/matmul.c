@@ -433,23 +433,25 @@ bool linear_is_by_panels(const Exec *exec, int64_t count, GemmMatrix x, const Te
   return count > 4 && rows > 4 && in > 0 && x.col_stride == 1 &&
          !gemm_is_to_be_attended(&exec->work, DTYPE_FLOAT32, count, rows, in);
 }
-GemmPanels linear_panels(const Exec *exec, int64_t count, GemmMatrix x, const Tensor *weight, const Tensor *bias,
-                         void *out, PackedWeight **out_packed) {
+Status linear_panels(const Exec *exec, int64_t count, GemmMatrix x, const Tensor *weight, const Tensor *bias, void *out,
+                     GemmPanels *out_panels, PackedWeight **out_packed) {
   int64_t rows = weight->sizes[0], in = weight->sizes[1];
   WeightLayout layout;
   gemm_panels_layout(rows, in, &layout);
   PackedWeight *packed = *out_packed = packed_weight_take_settled(&exec->work, weight, &layout);
-  return (GemmPanels){.m = count,
-                      .n = rows,
-                      .k = in,
-                      .a = x.data,
-                      .a_stride = x.row_stride,
-                      .weight = tensor_data(weight),
-                      .weight_stride = in,
-                      .panels = packed ? packed_weight_data(packed) : NULL,
-                      .bias = bias ? tensor_data(bias) : NULL,
-                      .c = out,
-                      .ldc = rows};
+  if (!packed) TRY(tensor_restore(weight));
+  *out_panels = (GemmPanels){.m = count,
+                             .n = rows,
+                             .k = in,
+                             .a = x.data,
+                             .a_stride = x.row_stride,
+                             .weight = packed ? NULL : tensor_data(weight),
+                             .weight_stride = in,
+                             .panels = packed ? packed_weight_data(packed) : NULL,
+                             .bias = bias ? tensor_data(bias) : NULL,
+                             .c = out,
+                             .ldc = rows};
+  return OK;
 }
 static Status add_to_bias(const Exec *exec, const Tensor *bias, Tensor *out) {
   int64_t rows = out->ndim ? out->sizes[out->ndim - 1] : 1;
@@ -462,11 +464,13 @@ Status linear_product(Exec *exec, int64_t count, GemmMatrix x, const Tensor *wei
   assert(tensor_is_contiguous(out));
   if (linear_is_by_panels(exec, count, x, weight, bias)) {
     PackedWeight *packed;
-    GemmPanels product = linear_panels(exec, count, x, weight, bias, tensor_data(out), &packed);
+    GemmPanels product;
+    TRY(linear_panels(exec, count, x, weight, bias, tensor_data(out), &product, &packed));
     Status status = gemm_panels(&exec->work, &product);
     if (packed) packed_weight_give_back(packed);
     return status;
   }
+  TRY(tensor_restore(weight));
   int64_t in = weight->sizes[weight->ndim - 1], rows = weight->ndim == 2 ? weight->sizes[0] : 1;
   GemmMatrix w = {tensor_data(weight), weight->strides[weight->ndim - 1], weight->ndim == 2 ? weight->strides[0] : 0};
   if (bias) TRY(add_to_bias(exec, bias, out));
@@ -712,6 +716,7 @@ static const OpRow rows[] = {
      .shape = shape_linear,
      .kernel = kernel_linear,
      .flops = flops_product,
+     .extras = &(const RowExtras){.restores = 1 << 1},
      .grad = "input, weight, bias: linear_backward(grad, input, weight)",
      .flags = OP_OUT},
     {.schema = "aten::matmul(Tensor self, Tensor other) -> Tensor",

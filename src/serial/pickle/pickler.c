@@ -26,6 +26,7 @@ void pickler_dispose(Pickler *pickler) {
   ptrmap_dispose(&pickler->memo);
   ptrmap_dispose(&pickler->storage_index);
   map_dispose(&pickler->names);
+  for (size_t i = 0; i < pickler->storages.length; i++) storage_release(pickler->storages.data[i]);
   vec_dispose(&pickler->storages);
   for (size_t i = 0; i < pickler->held.length; i++) ivalue_release(pickler->held.data[i]);
   vec_dispose(&pickler->held);
@@ -148,6 +149,7 @@ static Status put_storage(Pickler *p, const Tensor *t) {
   }
   if (!index) {
     if (!vec_push(&p->storages, t->storage)) return status_out_of_memory();
+    storage_retain(t->storage);
     index = p->storages.length;
     if (!ptrmap_put(&p->storage_index, t->storage, (void *)index)) return status_out_of_memory();
   }
