@@ -74,6 +74,30 @@ WICK_API wick_status wick_call_poll(const wick_call *call, wick_error **error);
 WICK_API void wick_call_parallel(const wick_call *call, int64_t n, int64_t grain,
                                  void (*body)(void *arg, int64_t begin, int64_t end), void *arg);
 
+/* ---- operators that finish later ----
+ *
+ * A kernel gives a Future at once and goes on elsewhere: in a thread of its own, a network's, a device's. The program
+ * waits with torch.jit.wait where it needs the value, and computes meanwhile.
+ *
+ *   {.schema = "mine::receive(int source) -> Future(Tensor)", .kernel = receive, .flags = WICK_OPERATOR_SIDE_EFFECTS}
+ *
+ *   static wick_status receive(void *user, wick_call *call, wick_error **error) {
+ *     wick_promise *promise;
+ *     wick_status status = wick_call_promise(call, 0, &promise, error);
+ *     if (!status) queue_add(user, promise);     // whose thread calls wick_promise_keep(promise, tensor, NULL)
+ *     return status;
+ *   }                                                                                                         */
+typedef struct wick_promise wick_promise;
+/* Makes the call's result `index`, which the schema says to be a Future(T), one that waits for the promise. It is to be
+ * kept or broken once, from whichever thread, even after all who could wait for it have gone. */
+WICK_API wick_status wick_call_promise(wick_call *call, size_t index, wick_promise **out, wick_error **error);
+/* Gives the Future its value, of type T (NULL: None), and ends the promise. It is held, not copied: nobody should
+ * change it afterwards. A value of another type is an error, which whoever waits gets too. */
+WICK_API wick_status wick_promise_keep(wick_promise *promise, const wick_value *WICK_NULLABLE value,
+                                       wick_error **error);
+/* Whoever waits gets an error with this text (NULL: one that says no more), and the promise ends. NULL is allowed. */
+WICK_API void wick_promise_break(wick_promise *WICK_NULLABLE promise, const char *WICK_NULLABLE why);
+
 /* ---- classes whose objects hold a value of C: torch.classes.mine.Table ----
  *
  * A method is an operator whose first parameter is the object; the constructor is the method "__init__". Archives hold

@@ -45,6 +45,7 @@ typedef struct Fixture {
   wick_ir_value *ir_value, *ir_values[1];
   wick_alias *alias;
   wick_call *call;
+  wick_promise *promise;
   wick_operator operator;
   wick_class class_of;
   wick_device device;
@@ -74,6 +75,7 @@ typedef struct Fixture {
     wick_tensor_view view;
     wick_quantizer quantizer;
     wick_alias *alias;
+    wick_promise *promise;
     int integer;
     wick_archive *archive;
     wick_file_kind kind;
