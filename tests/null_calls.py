@@ -192,8 +192,6 @@ TAKES = {"wick_value_release": "tensor", "wick_module_release": "module", "wick_
 # Without a good call here: they fail as with everything right but what it names.
 FAILS = {"wick_node_inlined_call", "wick_load_library", "wick_library_find", "wick_call_tensor", "wick_call_operator", "wick_call_poll",
          "wick_call_promise", "wick_promise_keep",
-         # the object is shared, and keeps its value
-         "wick_native_set",
          # they would stay
          "wick_device_register", "wick_device_kernels_register", "wick_backend_register",
          # nobody traces

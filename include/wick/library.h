@@ -121,15 +121,15 @@ typedef struct wick_class {
 /* Adds a class for the rest of the process. The texts are copied. */
 WICK_API wick_status wick_class_register(const wick_class *of, wick_error **error);
 /* Gives an object of the class `name` its value: `data`, for which drop(data) (may be NULL) is called once, from
- * whichever thread, when nothing holds it any more, and at once on failure. An object that threads may share (whatever
- * a caller or a module holds) keeps the value that it has: another one is refused. Copies of an object share it, and
- * several threads may read it: what changes in it needs a lock of its own. */
+ * whichever thread, when nothing holds it any more, and at once on failure. Copies of an object share it, and
+ * several threads may read it: what changes in it needs a lock of its own. An object that threads may share (whatever a
+ * caller or a module holds) holds the values that it had before as well. */
 WICK_API wick_status wick_native_set(const wick_value *object, const char *name, void *data,
                                      void (*WICK_NULLABLE drop)(void *data), wick_error **error);
 /* A new object of the class with that value; on failure as wick_native_set. */
 WICK_API wick_status wick_native_new(const char *name, void *data, void (*WICK_NULLABLE drop)(void *data),
                                      wick_value **out, wick_error **error);
-/* The value of an object of the class, as long as the object is held and, where threads do not share it, not set again;
+/* The value of an object of the class, as long as the object is held and, where threads do not share it, not set again.
  * NULL, with an error, for other values and for an object that was given none. */
 WICK_API wick_status wick_native_data(const wick_value *object, const char *name, void **out_data, wick_error **error);
 

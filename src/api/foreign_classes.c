@@ -78,7 +78,7 @@ wick_status wick_native_data(const wick_value *object, const char *name, void **
   const NativeClass *native = find_class(name);
   if (!native) return api_status(status_new(ERROR_NOT_FOUND, "there is no native class %s", name), error);
   API_TRY(native_object_get(object->value, native, &value));
-  if (value->base.free != value_free)
+  if (value->dispose != value_free)
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "%s is a class of wick's own", name), error);
   *out_data = ((ForeignValue *)value)->data;
   return api_status(OK, error);

@@ -1,6 +1,8 @@
 /* Native classes by name, and their objects. */
 #include "call/native_class.h"
 
+#include <assert.h>
+
 #include "call/operator_library.h"
 #include "schema/type_parse.h"
 
@@ -54,6 +56,16 @@ static void release_value(NativeValue *value) {
   if (ref_release(&value->base.refs)) value->base.free(&value->base);
 }
 
+/* Those that it replaced are not freed one within the other, for there may be many. */
+static void free_with_replaced(Capsule *capsule) {
+  NativeValue *value = (NativeValue *)capsule;
+  while (value) {
+    NativeValue *replaced = value->replaced;
+    value->dispose(&value->base);
+    value = replaced && ref_release(&replaced->base.refs) ? replaced : NULL;
+  }
+}
+
 Status native_object_set(IValue object, NativeValue *value) {
   IValue held = {.tag = TAG_CAPSULE, .capsule = &value->base};
   const NativeClass *native = value->native;
@@ -62,10 +74,15 @@ Status native_object_set(IValue object, NativeValue *value) {
     release_value(value);
     return status_new(ERROR_RUNTIME, "expected an object of the class %s", native->name);
   }
-  if (object_set_first(object.object, 0, held)) return OK;
-  release_value(value);
-  return status_new(ERROR_RUNTIME, "an object of the class %s that threads may share keeps the state that it has",
-                    native->name);
+  assert(!value->replaced); /* one that another object holds was new there */
+  if (!value->dispose) value->dispose = value->base.free;
+  value->base.free = free_with_replaced;
+  IValue old;
+  if (object_exchange(object.object, 0, held, &old) && old.tag == TAG_CAPSULE)
+    value->replaced = (NativeValue *)old.capsule;
+  else
+    ivalue_release(old);
+  return OK;
 }
 
 Status native_object_new(NativeValue *value, IValue *out) {

@@ -23,6 +23,8 @@ Status native_class_register(const NativeClass *native) MUST_CHECK;
 typedef struct NativeValue {
   Capsule base; /* base.free disposes the whole */
   const NativeClass *native;
+  void (*dispose)(Capsule *capsule); /* base.free as its maker set it; NULL: no object was given it yet */
+  struct NativeValue *replaced; /* what another thread may still borrow from the same object, held as long as this */
 } NativeValue;
 
 /* Also where a library has to be opened for it (call/operator_library.h). NULL: there is none. */
@@ -31,7 +33,7 @@ const NativeClass *native_class_find(Str qualified_name);
 const Type *native_class_type(const NativeClass *native);
 /* A new object that holds `value`; takes value over, also on failure. */
 Status native_object_new(NativeValue *value, IValue *out) MUST_CHECK;
-/* For __setstate__: takes value over, also on failure. An object that threads may share keeps the one that it has. */
+/* For __setstate__: takes value over, also on failure. An object that threads may share holds what it had as well. */
 Status native_object_set(IValue object, NativeValue *value) MUST_CHECK;
 /* The value of an object of the class, borrowed as long as the object; an error for others and for objects without. */
 Status native_object_get(IValue object, const NativeClass *native, NativeValue **out) MUST_CHECK;

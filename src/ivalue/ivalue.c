@@ -258,26 +258,23 @@ IValue object_get(const Object *o, uint32_t slot) {
   return value;
 }
 
-static bool set_slot(Object *o, uint32_t slot, IValue value, bool keeps_shared) {
+bool object_exchange(Object *o, uint32_t slot, IValue value, IValue *out_old) {
   assert(slot < o->slot_count);
   bool entered = object_is_shared(o);
   if (entered) {
     ivalue_mark_shared(value);
     container_lock(o);
   }
-  IValue old = o->slots[slot];
-  bool is_set = !entered || !keeps_shared || old.tag == TAG_NONE;
-  if (is_set) o->slots[slot] = value;
-  if (is_set && entered) attribute_written(&o->class_type->attributes.data[slot]);
+  *out_old = o->slots[slot];
+  o->slots[slot] = value;
+  if (entered) attribute_written(&o->class_type->attributes.data[slot]);
   CONTAINER_LEAVE(entered, o);
-  if (is_set) ivalue_release(old);
-  return is_set;
+  return entered;
 }
 void object_set(Object *o, uint32_t slot, IValue value) {
-  (void)set_slot(o, slot, value, false);
-}
-bool object_set_first(Object *o, uint32_t slot, IValue value) {
-  return set_slot(o, slot, value, true);
+  IValue old;
+  object_exchange(o, slot, value, &old);
+  ivalue_release(old);
 }
 
 Status ivalue_hold(IValue v, IValue *out) {

@@ -295,9 +295,8 @@ Status ivalue_hold(IValue v, IValue *out) MUST_CHECK;
 /* ---- objects: slots that respect `shared` ---- */
 IValue object_get(const Object *o, uint32_t slot);       /* retained */
 void object_set(Object *o, uint32_t slot, IValue value); /* takes over */
-/* object_set, but for a slot of a shared object that holds something already: false, and nothing is taken over. What is
- * borrowed from such a slot stays as long as the object. */
-bool object_set_first(Object *o, uint32_t slot, IValue value);
+/* The same, but what was there is the caller's. true: other threads may have borrowed it. */
+bool object_exchange(Object *o, uint32_t slot, IValue value, IValue *out_old);
 
 /* ---- deep things; iterative, shared structure stays shared, bounded ---- */
 Status ivalue_deep_copy(IValue v, IValue *out) MUST_CHECK; /* copy.deepcopy */
