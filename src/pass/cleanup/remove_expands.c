@@ -2,23 +2,15 @@
  * themselves: aten::expand with implicit=True. */
 #include "ir/graph_log.h"
 #include "pass/pass.h"
-#include "pass/rewrite/rewrite.h"
+#include "pass/rewrite/rewrite_rule.h"
 
 #define FILE_NAME "remove_expands"
 
-static void remove_in(const Block *block) {
-  BLOCK_EACH(node, block) {
-    for (uint32_t i = 0; i < node->block_count; i++) remove_in(node->blocks[i]);
-    if (node->kind == SYM_aten_expand && node->input_count == 3 && constant_is_bool(node_input(node, 2), true) &&
-        jit_opt_limit(FILE_NAME)) {
-      NODE_LOG_UPDATE(FILE_NAME, "will be removed:", node);
-      replace_node(node, node_input(node, 0));
-    }
-  }
-}
+static const RewriteRule rules[] = {{"implicit_expand", "aten::expand(%x, %s, True)", GIVES("%x")}};
+const RewriteTable rewrite_expands = {REWRITE_EXPANDS, FILE_NAME, rules, sizeof rules / sizeof *rules};
 
 void remove_expands(Graph *graph) {
-  remove_in(graph->block);
+  rewrite_graph(&rewrite_expands, graph, true, NULL);
   dead_code_elimination(graph);
   GRAPH_LOG_DUMP(FILE_NAME, "After RemoveExpands: ", graph);
 }

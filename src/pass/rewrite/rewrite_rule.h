@@ -7,10 +7,11 @@
  *   kind(argument, argument)   a node of that kind with these inputs and no others, and one output
  *   kind|kind(argument)        of one of the kinds
  *   kind(argument, ...)        with whatever inputs after these
- *   kind[i](argument)          any output of the node, RewriteMatch.output, in place of its only one; kind[1]: the second
+ *   kind[i](argument)          any output of the node, RewriteMatch.output, in place of its only one; kind[1] is the
+ *                              second
  *   *[i]                       any output of any node
- *   %x  %x:int                 any value; one whose type is int (float, bool, Tensor). A name is one letter, and the same
- *                              letter is the same value
+ *   %x  %x:int                 any value; one whose type is int (float, bool, Tensor). A name is one letter, and the
+ *                              same letter is the same value
  *   %x=kind(argument)          the output of an inner node, named
  *   0  1                       a constant int; 0. and 1.: a constant number of that value
  *   True  False                a constant bool
@@ -20,8 +21,8 @@
  * What comes in its place is
  *
  *   %x  1  1.  True  None      a value of the pattern, a constant
- *   kind(argument, argument)   a new node, its arguments as here. Its type is that of what it replaces; `kind(...):Tensor`
- *                              is a tensor of which nothing else is known
+ *   kind(argument, argument)   a new node, its arguments as here. Its type is that of what it replaces;
+ *                              `kind(...):Tensor` is a tensor of which nothing else is known
  *   itself(%x, %s)             the node itself with other inputs
  *
  * or what the function `make` finds or makes: a value that the pattern's are made of, a constant, a new node of such
@@ -110,6 +111,7 @@ typedef enum RewriteTableId {
   REWRITE_NORMS,
   REWRITE_FROZEN,
   REWRITE_NORM_RELU,
+  REWRITE_EXPANDS,
   REWRITE_TABLES
 } RewriteTableId;
 typedef struct RewriteTable {
@@ -119,7 +121,7 @@ typedef struct RewriteTable {
   uint32_t count;
 } RewriteTable;
 extern const RewriteTable rewrite_types, rewrite_lists, rewrite_dicts, rewrite_aliases, rewrite_numbers,
-    rewrite_products, rewrite_norms, rewrite_frozen, rewrite_norm_relu;
+    rewrite_products, rewrite_norms, rewrite_frozen, rewrite_norm_relu, rewrite_expands;
 extern const RewriteTable *const rewrite_tables[REWRITE_TABLES];
 
 /* What one walk knows of the graph, found out when a rule asks. */
