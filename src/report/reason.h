@@ -23,7 +23,7 @@
   X(NOT_FUSED_SWITCHED_OFF, "not fused: fusion is switched off")                                                 \
   X(NOT_FUSED_GRADIENT, "not fused: an input records gradients")                                                 \
   X(NOT_FUSED_TRACED, "not fused: the call is traced")                                                           \
-  X(NOT_FUSED_KIND, "not fused: an input is undefined, lazily conjugated, or no CPU tensor")                     \
+  X(NOT_FUSED_KIND, "not fused: an input is undefined, lazily conjugated, or on no device that fuses")           \
   X(NOT_FUSED_RANK, "not fused: an input has too many dimensions")                                               \
   X(NOT_FUSED_SHAPE, "not fused: the inputs' sizes don't fit together")                                          \
   X(NOT_FUSED_NO_KERNEL, "not fused: the operators have no kernel for these dtypes")                             \
