@@ -54,7 +54,7 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release" AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_
 endif()
 
 add_executable(example_resolver ${CMAKE_SOURCE_DIR}/examples/resolver.c)
-target_link_libraries(example_resolver PRIVATE wick_static wick_flags)
+target_link_libraries(example_resolver PRIVATE ${whole_wick} wick_flags)
 add_test(NAME example_resolver COMMAND example_resolver)
 set_tests_properties(example_resolver PROPERTIES PASS_REGULAR_EXPRESSION "1\\.0000")
 

@@ -143,7 +143,7 @@ static bool runs_anywhere(const Operator *op, const CallPlan *plan) {
 static const KindForm *find_device_form(const Operator *op, int device_type) {
   static const KindForm formula = {.name = "formula", .kernel = device_formula_run, .fills = true};
   const KindForm *form = device_kernel_find(op, device_type);
-  return form ? form : op->row->lower && device_runs_formulas(device_type) ? &formula : NULL;
+  return form ? form : op->row->lower && device_runs_formulas && device_runs_formulas(device_type) ? &formula : NULL;
 }
 
 static Status choose_device(Call *call, const CallPlan *plan, Device *out_device) {

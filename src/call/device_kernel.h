@@ -28,7 +28,7 @@ Status device_kernels_register(int device_type, const KindForms *forms) MUST_CHE
 Status device_kernels_check(const KindForms *forms) MUST_CHECK;
 /* A row's formula (.lower) runs by the device's fusion back end where there is one and the device has no kernel of its
  * own. Both in fuse/device_formula.c. */
-bool device_runs_formulas(int device_type);
-Status device_formula_run(struct Call *call) MUST_CHECK;
+bool device_runs_formulas(int device_type) FROM_LATER_FOLDER;
+Status device_formula_run(struct Call *call) FROM_LATER_FOLDER MUST_CHECK;
 /* NULL: there is none. */
 const KindForm *device_kernel_find(const struct Operator *functional, int device_type);

@@ -2,7 +2,7 @@
 #include "call/kind_form.h"
 
 const KindForm *kind_form_find(const KindForms *const *tables, Str name, Str overload) {
-  for (const KindForms *const *table = tables; *table; table++)
+  for (const KindForms *const *table = tables; table && *table; table++)
     for (size_t i = 0; i < (*table)->count; i++) {
       Str form = str_from((*table)->rows[i].name);
       if (form.length < name.length || memcmp(form.data, name.data, name.length) != 0) continue;

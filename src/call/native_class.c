@@ -15,7 +15,7 @@ typedef struct LibraryClass {
 static _Atomic(LibraryClass *) library_classes;
 
 static const NativeClass *find(Str name) {
-  for (const NativeClass *const *native = native_classes; *native; native++)
+  for (const NativeClass *const *native = native_classes; native && *native; native++)
     if (str_is(name, (*native)->name)) return *native;
   for (const LibraryClass *c = library_classes; c; c = c->next)
     if (str_is(name, c->native->name)) return c->native;

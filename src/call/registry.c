@@ -514,7 +514,7 @@ void operator_retire(void *library) {
 }
 
 static void check_tables(const OpTable *const *tables, Map *seen, StrBuf *problems) {
-  for (const OpTable *const *t = tables; *t; t++)
+  for (const OpTable *const *t = tables; t && *t; t++)
     for (size_t i = 0; i < (*t)->count; i++) {
       const OpRow *row = &(*t)->rows[i];
       Str text = str_from(row->schema), name, overload;

@@ -54,11 +54,11 @@ static void enter_row(RowIndex *index, uint32_t i) {
 void row_index_build(RowIndex *index, const OpTable *const *tables, Arena *arena) {
   *index = (RowIndex){0};
   size_t count = 0;
-  for (const OpTable *const *t = tables; *t; t++) count += (*t)->count;
+  for (const OpTable *const *t = tables; t && *t; t++) count += (*t)->count;
   index->rows = ARENA_ARRAY(arena, const OpRow *, count);
   index->first = ARENA_ARRAY(arena, uint32_t, NAME_BUCKETS);
   index->next = ARENA_ARRAY(arena, uint32_t, 2 * count + 1);
-  for (const OpTable *const *t = tables; *t; t++)
+  for (const OpTable *const *t = tables; t && *t; t++)
     for (size_t i = 0; i < (*t)->count; i++) index->rows[index->count++] = &(*t)->rows[i];
   for (uint32_t i = index->count; i-- > 0;) enter_row(index, i);
 }

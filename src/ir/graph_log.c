@@ -12,7 +12,7 @@ void graph_log_at(const char *file, int line, JitLogLevel level, const char *tit
 void source_log_at(const char *file, int line, JitLogLevel level, const char *title, const Graph *graph) {
   StrBuf text = {0};
   strbuf_printf(&text, "%s\n", title);
-  Status status = graph_source_printer.print(graph, &text);
+  Status status = &graph_source_printer ? graph_source_printer.print(graph, &text) : OK;
   if (status) strbuf_printf(&text, "# it can't be written as Python: %s\n", status->message);
   status_free(status);
   jit_log_write(file, line, level, strbuf_view(&text));

@@ -19,9 +19,9 @@ void source_log_at(const char *file, int line, JitLogLevel level, const char *ti
   do {                                                                                                  \
     if (jit_log_enabled((file), JIT_DUMP)) source_log_at((file), __LINE__, JIT_DUMP, (title), (graph)); \
   } while (0)
-/* Who writes graphs as Python stands below this folder: src/serial/python/graph_source.c. */
+/* Who writes graphs as Python stands in a later folder: src/serial/python/graph_source.c. */
 typedef struct GraphSourcePrinter {
   Status (*print)(const Graph *graph, StrBuf *out);
 } GraphSourcePrinter;
-extern const GraphSourcePrinter graph_source_printer;
+extern const GraphSourcePrinter graph_source_printer FROM_LATER_FOLDER;
 #define NODE_LOG_UPDATE(file, text, node) node_log_at((file), __LINE__, JIT_UPDATE, (text), (node))

@@ -85,7 +85,7 @@ Status native_methods_publish(void) {
   static _Atomic bool done;
   if (atomic_load_explicit(&done, memory_order_acquire)) return OK;
   TRY(operators_prepare());
-  for (const NativeClass *const *native = native_classes; *native; native++) TRY(native_methods_add(*native));
+  for (const NativeClass *const *native = native_classes; native && *native; native++) TRY(native_methods_add(*native));
   atomic_store_explicit(&done, true, memory_order_release);
   return OK;
 }

@@ -29,8 +29,10 @@ void prepared_graph_free(PreparedGraph *prepared) {
 }
 
 static void function_dispose(Function *function) {
-  function_slots.free_code(atomic_load(&function->code));
-  function_slots.free_executor(atomic_load(&function->executor));
+  if (&function_slots) {
+    function_slots.free_code(atomic_load(&function->code));
+    function_slots.free_executor(atomic_load(&function->executor));
+  }
   prepared_graph_free(atomic_load(&function->prepared));
   graph_dispose(function->graph);
 }

@@ -285,7 +285,7 @@ typedef struct PassTable {
   size_t count;
 } PassTable;
 /* Every table, ended by NULL: src/api/pass_tables.c. */
-extern const PassTable *const pass_tables[];
+extern const PassTable *const pass_tables[] FROM_LATER_FOLDER;
 const Pass *pass_find(Str name);          /* NULL: no such pass */
 const Pass *pass_next(const Pass *after); /* all in turn; NULL starts and ends */
 /* Runs a pass with a catch point of its own; debug builds lint afterwards. */

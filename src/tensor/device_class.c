@@ -112,7 +112,7 @@ Status device_register(const DeviceClass *row) {
 
 Status device_choose(Device *device) {
   const DeviceClass *class = device_class(device->type);
-  if (!class && !*device_library_try(device->type)) class = device_class(device->type);
+  if (!class && device_library_try && !*device_library_try(device->type)) class = device_class(device->type);
   if (!class || device->index >= class->count) return device_is_missing(*device);
   if (device->index < 0 && device->type != DEVICE_CPU) device->index = 0;
   return OK;

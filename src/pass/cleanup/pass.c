@@ -16,7 +16,7 @@ const Pass *pass_find(Str name) {
 
 const Pass *pass_next(const Pass *after) {
   bool is_next = !after;
-  for (const PassTable *const *table = pass_tables; *table; table++)
+  for (const PassTable *const *table = pass_tables; table && *table; table++)
     for (size_t i = 0; i < (*table)->count; i++) {
       const Pass *pass = (*table)->passes[i];
       if (is_next) return pass;
