@@ -28,7 +28,7 @@ typedef struct wick_ir_value wick_ir_value;
 typedef struct wick_alias wick_alias; /* what may share memory in a graph; used by one thread at a time */
 
 /* ---- graphs ---- */
-/* IR text, as wick_graph_print gives it, with the graphs of groups behind it (constants that are tensors of several
+/* IR text, as wick_graph_print gives it, with the graphs of groups after it (constants that are tensors of several
  * elements can't be read back); fails as wick_graph_check does. Released with wick_graph_release. */
 WICK_API wick_status wick_graph_parse(const char *text, size_t length, wick_graph **out, wick_error **error);
 /* A copy of a method's graph as it was compiled; with `inlined` nonzero, calls are replaced by what they call. */
@@ -45,7 +45,7 @@ WICK_API wick_status wick_graph_of_node(const wick_node *node, wick_graph **out,
 WICK_API void wick_graph_release(wick_graph *graph);
 /* As PyTorch prints graphs. Freed with wick_text_free. */
 WICK_API wick_status wick_graph_print(const wick_graph *graph, char **out_text, wick_error **error);
-/* The same with the place in the source behind every node. */
+/* The same with the place in the source after every node. */
 WICK_API wick_status wick_graph_print_places(const wick_graph *graph, char **out_text, wick_error **error);
 /* The kernels of the graph's fusion groups (pass "graph_fuser"), group by group: those that runs have used, else those
  * that are expected. Freed with wick_text_free. */
@@ -161,7 +161,7 @@ WICK_API wick_status wick_node_set_attribute(wick_node *node, const char *name, 
 
 /* ---- values ---- */
 WICK_API wick_node *wick_ir_value_node(const wick_ir_value *value); /* NULL: an input of a block */
-/* The text behind %: a name, or a number. Freed with wick_text_free. */
+/* The text after %: a name, or a number. Freed with wick_text_free. */
 WICK_API wick_status wick_ir_value_name(const wick_ir_value *value, char **out_text, wick_error **error);
 /* "Tensor", "int[]", "Float(2, 3, strides=[3, 1], device=cpu)". Freed with wick_text_free. */
 WICK_API wick_status wick_ir_value_type(const wick_ir_value *value, char **out_text, wick_error **error);

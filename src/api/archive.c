@@ -13,7 +13,7 @@
 struct wick_archive {
   ByteSource *source;
   Archive *archive;
-  char **names; /* of its records, terminated; one block behind the pointers */
+  char **names; /* of its records, terminated; one block after the pointers */
 };
 
 /* Of the options, what concerns looking into a file. */

@@ -36,7 +36,7 @@ static void drop_borrowed(void *context, void *data, size_t bytes) {
   mem_free(borrowed);
 }
 
-/* Bytes from the first to behind the last element. */
+/* Bytes from the first to after the last element. */
 static Status extent(DType dtype, int32_t ndim, const int64_t *sizes, const int64_t *strides, size_t *out) {
   assert(ndim >= 0 && ndim <= TENSOR_MAX_DIMS);
   int64_t last = 0, numel;

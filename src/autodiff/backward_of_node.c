@@ -29,7 +29,7 @@ uint64_t wanted_arguments(const Differ *d, const Node *node, const Formula *form
 
 /* ---- the gradients that come in ---- */
 
-/* The results of a node; those of the ListUnpack behind it where it gives a list. */
+/* The results of a node; those of the ListUnpack after it where it gives a list. */
 typedef struct Results {
   uint32_t count;
   Value **values;

@@ -170,7 +170,7 @@ static bool merge_producer(Slicer *s, Node *group, Node **refused) {
   return false;
 }
 
-/* Grad mode may be another one behind it. */
+/* Grad mode may be another one after it. */
 static bool is_barrier(const Node *node) {
   if (node_may_change_grad_mode(node) || node->kind == SYM_prim_CallFunction || node->kind == SYM_prim_CallMethod)
     return true;

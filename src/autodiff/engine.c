@@ -104,7 +104,7 @@ static Status add_gradient(Run *run, GradEdge to, Tensor *grad) {
   return OK;
 }
 
-/* ---- gradients of the look that inputs have ---- */
+/* ---- gradients of the metadata that inputs have ---- */
 
 static bool look_has_sizes(const Look *look, const Tensor *t) {
   return look->ndim == t->ndim && (!look->ndim || memcmp(look->sizes, t->sizes, look->ndim * sizeof *t->sizes) == 0);

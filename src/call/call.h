@@ -183,5 +183,5 @@ Status shape_pointwise_bool(Call *c, TensorSpec *specs);  /* broadcast, bool */
 Status shape_pointwise_real(Call *c, TensorSpec *specs);  /* complex becomes its real dtype (abs, angle) */
 /* Sizes of `t`, dense strides in its order of dimensions, its dtype and device. */
 void shape_like(const Tensor *t, TensorSpec *spec);
-/* The row-major look of these sizes; sizes are checked when the tensor is made. */
+/* Row-major metadata of these sizes; sizes are checked when the tensor is made. */
 void shape_set(TensorSpec *spec, DType dtype, int ndim, const int64_t *sizes);

@@ -212,7 +212,7 @@ done:
   return OK;
 }
 
-/* Whether the kernel can fill `out` itself: of the look the shape function asked for, clear of the inputs. */
+/* Whether the kernel can fill `out` itself: of the metadata the shape function asked for, clear of the inputs. */
 static Status may_fill(const Call *functional, const TensorSpec *spec, const Tensor *out, bool *out_direct) {
   bool takes_any_strides = functional->op->flags & (OP_ALIASING_OK | OP_ALIASING_SELF);
   *out_direct = false;

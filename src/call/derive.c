@@ -82,7 +82,7 @@ bool derive_has_form(const OpRow *row, OpVariant variant) {
   return variant == VARIANT_FUNCTIONAL || row->out || (row->flags & OP_OUT);
 }
 
-/* The names of the arguments behind those of the overload in `row->out`; NULL: by the rule. */
+/* The names of the arguments after those of the overload in `row->out`; NULL: by the rule. */
 static const char *known_arguments(const OpRow *row) {
   const char *colon = row->out ? strchr(row->out, ':') : NULL;
   return colon ? colon + 2 : NULL;

@@ -44,8 +44,8 @@ enum OpFlags {
   OP_OF_PLANS = 1u << 29         /* made by passes: nobody else can name it, operator_check_name */
 };
 
-/* Computes the look of every tensor output from the arguments (sizes and dtypes only, never data): specs[i] is the i-th
- * return. Errors about shapes and dtypes are raised here. */
+/* Computes the metadata of every tensor output from the arguments (sizes and dtypes only, never data): specs[i] is the
+ * i-th return. Errors about shapes and dtypes are raised here. */
 typedef Status ShapeFunction(Call *call, TensorSpec *specs);
 /* Additions and multiplications of floating numbers that a call which has returned had to do, for profiles. */
 typedef double FlopFunction(const Call *call);
@@ -118,7 +118,7 @@ typedef struct OpRow {
   const char *body; /* TorchScript statements: the body of the function; the parameter names are the schema's */
   struct OpFactory *factory;
   /* Where PyTorch's names do not follow the rule (see call/derive.h): the overload of the in-place form; that of the
-   * out form, and behind ": " its arguments, separated by blanks. A row with `out` has an out form without OP_OUT too. */
+   * out form, and after ": " its arguments, separated by blanks. A row with `out` has an out form without OP_OUT too. */
   const char *inplace, *out;
   /* "aten::neg": the operator this one is another name of, plans have one name for each; or, of more results, the one
    * whose first it gives, by which gradients of graphs go. */

@@ -32,7 +32,7 @@ bool chunks_parse(const char *text, Chunks *out) {
 
 /* ---- pieces ---- */
 
-/* x[..., start:start + size], with zeros behind where it is shorter and that is wanted. */
+/* x[..., start:start + size], with zeros after where it is shorter and that is wanted. */
 static wick_status cut(const wick_value *whole, int64_t start, const Chunks *chunks, wick_value **out,
                        wick_error **error) {
   wick_value *dim = wick_value_int(-1), *begin = wick_value_int(start), *end = wick_value_int(start + chunks->size);

@@ -222,7 +222,7 @@ static uint64_t within_deadline(const Exec *exec, uint64_t wait_ns) {
   return wait_ns < left ? wait_ns : left;
 }
 
-/* It waits, so that those behind it find what they will run in. */
+/* It waits, so that those after it find what they will run in. */
 static Status run_and_wait(GraphExecutor *e, Exec *exec, const IValue *arguments, uint32_t count, IValue *outputs,
                            uint32_t output_count) {
   Variant *v;
@@ -242,7 +242,7 @@ static Status run_and_wait(GraphExecutor *e, Exec *exec, const IValue *arguments
   return status;
 }
 
-/* The first call of a function: kernels prepare for those behind it. */
+/* The first call of a function: kernels prepare for those after it. */
 static Status run_first(GraphExecutor *e, Exec *exec, const IValue *arguments, uint32_t count, IValue *outputs,
                         uint32_t output_count) {
   uint32_t outer = exec->work.first_epoch;

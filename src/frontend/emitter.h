@@ -195,7 +195,7 @@ FunctionSchema *schema_from_def(Compilation *c, Resolver *resolver, const Tree *
                                 bool skip_self);
 const Type *resolver_find_type(Resolver *resolver, Compilation *c, Str name, SourceRange range);
 SugaredValue *resolver_find_value(Resolver *resolver, Compilation *c, Str name, SourceRange range);
-/* One more identifier behind a namespace or class, without an emitter: NULL when it is not there. */
+/* One more identifier after a namespace or class, without an emitter: NULL when it is not there. */
 SugaredValue *sugared_namespace_lookup(SugaredValue *s, Compilation *c, Str name, SourceRange range);
 /* What a dotted name stands for, NULL when it stands for nothing. */
 SugaredValue *dotted_value(Compilation *c, Resolver *resolver, const Tree *expr);

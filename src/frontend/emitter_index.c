@@ -152,7 +152,7 @@ typedef struct IndexedTensor {
   uint32_t tensor_count;
 } IndexedTensor;
 
-/* Ints, slices and None at once; tensors are left for aten::index. Dimensions behind `...` are counted from the end. */
+/* Ints, slices and None at once; tensors are left for aten::index. Dimensions after `...` are counted from the end. */
 static IndexedTensor emit_int_and_slice_indexing(Emitter *e, SourceRange range, Value *tensor, const Tree *indices) {
   uint32_t count = indices->count, dots = count;
   TensorIndex *parts = ARENA_ARRAY(e->arena, TensorIndex, count + 1);

@@ -78,7 +78,7 @@ static Exit wont(const Transform *t) {
   return (Exit){.exited = t->no};
 }
 
-/* What leaving by either branch of the If means behind it. */
+/* What leaving by either branch of the If means after it. */
 static Exit join_exits(Transform *t, Node *node, Exit a, Exit b) {
   bool a_throws = a.exited == t->throws, b_throws = b.exited == t->throws;
   if (a_throws && b_throws) return a;
@@ -311,7 +311,7 @@ static void find_with_pairs(WithPairs *p, Block *block) {
   }
 }
 
-/* What the body computes may be read behind it, also where an early exit puts the end of the body under an If. */
+/* What the body computes may be read after it, also where an early exit puts the end of the body under an If. */
 static void hand_out(Node *with, Value *value) {
   Value *outside = NULL;
   for (size_t u = value->uses.length; u-- > 0;) {
@@ -353,7 +353,7 @@ void with_to_enter_exit(Graph *graph) {
 
 /* ---- an If that tests what the If before it computed as a constant in each branch goes into it ---- */
 
-/* Moves the nodes of `from`, a branch of the If behind `first`, to the end of branch i of `first`; what they use of
+/* Moves the nodes of `from`, a branch of the If after `first`, to the end of branch i of `first`; what they use of
  * first's outputs is known there. */
 static void append_branch(Node *first, uint32_t i, Block *from) {
   assert(i < first->block_count);

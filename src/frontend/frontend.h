@@ -78,7 +78,7 @@ void frontend_define_method(Compilation *c, ClassType *class_type, const Tree *d
 void compilation_finish(Compilation *c); /* every pending body */
 /* A type annotation's text, as in archives and pickles: "List[Tensor]", "Dict[str, __torch__.Foo]". */
 const Type *frontend_parse_type(Compilation *c, Str text, Resolver *resolver_or_null);
-/* The steps of lowering, by which observers are shown graphs, in order from "emit" on; NULL behind the last. */
+/* The steps of lowering, by which observers are shown graphs, in order from "emit" on; NULL after the last. */
 const char *frontend_lowering_step(size_t index);
 /* Compiles an operator's or prelude function's text; Services.compile_body points here. */
 Status frontend_compile_body(Exec *exec, const Operator *op, Function **out) MUST_CHECK;

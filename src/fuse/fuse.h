@@ -22,7 +22,7 @@ typedef struct FuseOptions {
 } FuseOptions;
 
 /* Adjacent pointwise operators (rows with `.lower` and one result), those along the last dimension (rows with `.line`),
- * and the ConstantChunks before and cats behind them, become prim::FusionGroup nodes with attr Subgraph and a Callable.
+ * and the ConstantChunks before and cats after them, become prim::FusionGroup nodes with attr Subgraph and a Callable.
  * Needs no types and no guards: a group looks at its inputs when it runs, and does what its Subgraph does for any.
  * options may be NULL. */
 void graph_fuser(Graph *graph, const FuseOptions *options);

@@ -114,7 +114,7 @@ static const Node *maker_of(const Value *value) {
   return value->node;
 }
 
-/* What makes an operand, but is no part of groups, or is behind a guard. */
+/* What makes an operand, but is no part of groups, or is after a guard. */
 static Node *refuse_maker(GraphFuser *f, const Value *value) {
   const Node *node = maker_of(value);
   if (node->owning_block != f->block || is_sentinel(node)) return NULL;
@@ -176,7 +176,7 @@ static Node *scan_node(GraphFuser *f, Node *consumer, bool *changed) {
   return consumer->prev;
 }
 
-/* ---- cat behind a group ---- */
+/* ---- cat after a group ---- */
 
 static bool is_fusable_cat(const GraphFuser *f, const Node *node) {
   if (node->kind != SYM_aten_cat || node->input_count != 2) return false;

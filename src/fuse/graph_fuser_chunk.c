@@ -48,7 +48,7 @@ static void replace_sizes_of(GraphFuser *f, Node *producer) {
   fuser_replace_size_uses(f, output, fuser_broadcast_sizes_of(f, count, sizes));
 }
 
-/* Puts the operator that makes an input of the chunk behind it, once for each piece. */
+/* Puts the operator that makes an input of the chunk after it, once for each piece. */
 static void move_behind_chunk(GraphFuser *f, Node *chunk, uint32_t position) {
   Node *producer = node_input(chunk, position)->node;
   uint32_t pieces = (uint32_t)node_int(chunk, SYM_attr_chunks), operands = 0;

@@ -36,7 +36,7 @@ static bool used_only_in_size(const Value *value) {
   return true;
 }
 
-/* Maps the Subgraph's values to the sizes they have, computed behind the group. */
+/* Maps the Subgraph's values to the sizes they have, computed after the group. */
 static void build_sizes(GraphFuser *f, Node *group, PtrMap *sizes) {
   Graph *graph = f->graph, *subgraph = subgraph_of(group);
   graph_set_insert_point(graph, group->next);

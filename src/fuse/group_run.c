@@ -291,7 +291,7 @@ static FuseRefusal make_entry(FuseGroup *g, Run *run, FuseEntry **out, Status *s
   return FUSE_NOT_REFUSED;
 }
 
-/* The look of a cat's result, as its operator has it. */
+/* The metadata of a cat's result, as its operator has it. */
 static bool find_cat_spec(const Run *run, const FuseOutput *output, TensorSpec *spec) {
   static OpRef cat = OP_REF("aten::cat", "");
   const FuseGroup *g = run->call.group;

@@ -6,7 +6,7 @@
 
 enum { FUSE_MAX_LINE = 1 << 15 };
 
-/* call's values are the looks of everything. FUSE_LINES or FUSE_SHAPE: it is not. */
+/* call's values are the metadata of everything. FUSE_LINES or FUSE_SHAPE: it is not. */
 FuseRefusal fuse_lines_check(const FuseCall *call);
 /* Whether the value is a reduction's result without the dimensions of a line. */
 bool fuse_line_is_dropped(const FuseGroup *group, uint16_t value);

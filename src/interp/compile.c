@@ -251,7 +251,7 @@ static void collect_constants(Compiler *c, const Block *block) {
 
 /* ---- state ---- */
 
-/* The values that a run brings along get the registers behind the constants'. */
+/* The values that a run brings along get the registers after the constants'. */
 static void collect_state(Compiler *c) {
   uint32_t first = c->code->parameter_count + c->code->constant_count;
   BLOCK_EACH(node, c->graph->block) {

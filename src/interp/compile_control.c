@@ -79,7 +79,7 @@ static const Node *previous(const Node *node) {
   return node;
 }
 
-/* Whether the node makes the condition of the If or Loop turn right behind it and nothing else. */
+/* Whether the node makes the condition of the If or Loop turn right after it and nothing else. */
 bool fuses_with_next(Compiler *c, const Node *node) {
   if (node->output_count != 1 || node->outputs[0]->uses.length != 1) return false;
   Use user = node->outputs[0]->uses.data[0];
@@ -240,7 +240,7 @@ static void enter_loop(Compiler *c, const Node *node, uint32_t *carried, uint8_t
   }
 }
 
-/* The last node of the body when it only makes the condition of the next turn and nothing has to be moved behind it. */
+/* The last node of the body when it only makes the condition of the next turn and nothing has to be moved after it. */
 static bool fuse_turn(Compiler *c, const Block *body, const uint32_t *carried, FusedBranch *out) {
   const Node *node = block_output(body, 0)->node;
   if (node->owning_block != body || node->kind == SYM_prim_Param || previous(body->ret) != node) return false;

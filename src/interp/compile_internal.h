@@ -71,7 +71,7 @@ void compile_block(Compiler *c, const Block *block);
 /* compile_control.c */
 void compile_if(Compiler *c, const Node *node);
 void compile_loop(Compiler *c, const Node *node);
-bool fuses_with_next(Compiler *c, const Node *node); /* makes the condition of the branch behind it, nothing else */
+bool fuses_with_next(Compiler *c, const Node *node); /* makes the condition of the branch after it, nothing else */
 bool waits_for_loop(Compiler *c, const Node *node);  /* a comparison at the end of a while loop's body: placed by it */
 
 /* compile_plan.c: what only graphs of the profiling executor have. */

@@ -92,8 +92,8 @@ void compile_marker(Compiler *c, const Node *node) {
   const ValueList *missing = ptrmap_get(&c->life.unlisted, node);
   for (size_t i = 0; missing && i < missing->length; i++) /* a while loop's unused index lives nowhere */
     if (c->register_of[missing->data[i]->unique] != NO_REGISTER)
-      compile_out(c, status_internal("guard %u does not list %%%u, which is needed behind it", index,
-                                     missing->data[i]->unique));
+      compile_out(
+          c, status_internal("guard %u does not list %%%u, which is needed after it", index, missing->data[i]->unique));
   while (c->entries.length <= index) vec_arena_push(&c->scratch, &c->entries, ((CodeEntry){.pc = NO_REGISTER}));
   c->entries.data[index] =
       (CodeEntry){(uint32_t)c->instructions.length, node->input_count, (uint32_t)c->operands.length};

@@ -96,7 +96,7 @@ static bool may_follow(const Node *node, const Node *user) {
   return user->position > node->position;
 }
 
-/* Whether a path leads from behind `node` to a use of the value; what a loop around `node` takes from outside is used
+/* Whether a path leads from after `node` to a use of the value; what a loop around `node` takes from outside is used
  * again. */
 static bool is_live_after(const Value *value, const Node *node) {
   for (const Block *b = node->owning_block; b != value->node->owning_block; b = b->owning_node->owning_block)

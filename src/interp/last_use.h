@@ -17,7 +17,7 @@ typedef struct NodeLife {
 typedef struct Liveness {
   PtrMap nodes;        /* Node -> NodeLife, of nodes with inputs or drops */
   PtrMap block_starts; /* Block -> ValueList: values to drop on entry */
-  PtrMap unlisted;     /* prim::BailOut -> ValueList: what lives behind it and is no input of it */
+  PtrMap unlisted;     /* prim::BailOut -> ValueList: what lives after it and is no input of it */
   uint8_t *dead;       /* by Value.unique: never used after its definition */
 } Liveness;
 

@@ -107,7 +107,7 @@ __attribute__((constructor)) static void watch_forks(void) {
 
 /* ---- the queue ---- */
 
-/* Takes the task behind `before` (NULL: the first) out of the queue. */
+/* Takes the task after `before` (NULL: the first) out of the queue. */
 static Task *unlink_after(Task *before) {
   assert(before ? before->next != NULL : first != NULL);
   Task *task = before ? before->next : first;

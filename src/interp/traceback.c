@@ -1,7 +1,7 @@
 /* The TorchScript stack trace of an error, as PyTorch writes it: outermost call first, each with its source. */
 #include "interp/task.h"
 
-/* The excerpt with the function's name behind the line number. */
+/* The excerpt with the function's name after the line number. */
 static void add_place(SourceRange range, Str function, StrBuf *out) {
   if (!range.source) {
     strbuf_printf(out, "  in " STR_FMT "\n", STR_ARG(str_after_last(function, '.')));
@@ -54,7 +54,7 @@ Status trace_add(const Task *task, Status status) {
     add_inlined(place->inlined, code->name, place->range, &text);
   }
   mem_free(frames);
-  /* the error came through a nested run: its trace goes behind ours, under one heading */
+  /* the error came through a nested run: its trace goes after ours, under one heading */
   if (status->trace) {
     Str inner = str_from(status->trace);
     ptrdiff_t end = str_find_char(inner, '\n');

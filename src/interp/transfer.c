@@ -156,7 +156,7 @@ void transfer_note_failure(const Task *task) {
 
 void transfer_unwind(Task *task) {
   bool was_limited = task->exec->work.is_limited;
-  task->exec->work.is_limited = false; /* `__exit__` runs behind a deadline too, as far as loops go */
+  task->exec->work.is_limited = false; /* `__exit__` runs after a deadline too, as far as loops go */
   while (task->top) {
     Frame *frame = task->top;
     while (frame->entered_count) {

@@ -303,7 +303,7 @@ Str node_string(const Node *node, Symbol name);
 /* ---- values ---- */
 void value_set_name(Value *value, Str name); /* made unique as PyTorch does: x.1, x.2 */
 void value_replace_all_uses_with(Value *value, Value *with);
-void value_replace_all_uses_after(Value *value, Node *after, Value *with); /* users behind node `after` */
+void value_replace_all_uses_after(Value *value, Node *after, Value *with); /* users after node `after` */
 static inline bool value_has_uses(const Value *v) {
   return v->uses.length != 0;
 }

@@ -318,7 +318,7 @@ bool schema_try_match(Graph *graph, const FunctionSchema *schema, SourceRange ra
   if (schema->is_blocked) return false;
   Matcher m = {.graph = graph, .schema = schema, .range = range, .allow_conversions = allow_conversions, .why = why};
   map_init(&m.bindings, graph->arena);
-  Node *before = graph->insert_before->prev; /* everything the attempt inserts comes behind it */
+  Node *before = graph->insert_before->prev; /* everything the attempt inserts comes after it */
   uint32_t extra = schema->is_vararg ? call->count : 0;
   Value **inputs = ARENA_ARRAY(graph->arena, Value *, schema->argument_count + extra + 1);
   *out = (MatchedSchema){.schema = schema, .inputs = inputs, .return_count = schema->return_count};

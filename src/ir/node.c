@@ -152,7 +152,7 @@ static uint64_t label(const Node *node) { /* the position as an unsigned number:
   return (uint64_t)node->position ^ (uint64_t)1 << 63;
 }
 
-/* Spreads the nodes around one that stands without a position behind its predecessor over the smallest range of labels
+/* Spreads the nodes around one that stands without a position after its predecessor over the smallest range of labels
  * that is sparse enough; so an insertion moves few, amortized log n (M. Bender and others, Two Simplified Algorithms
  * for Maintaining Order in a List, 2002). */
 static void make_room(Node *node) {
@@ -175,7 +175,7 @@ static void make_room(Node *node) {
   assert(!"more nodes than labels");
 }
 
-/* A node at the end stands a gap behind its predecessor, one between two others midway; where there is no room some are
+/* A node at the end stands a gap after its predecessor, one between two others midway; where there is no room some are
  * moved, so that comparing positions decides the order. */
 static void assign_position(Node *node) {
   int64_t before = node->prev->position, after = node->next->position;

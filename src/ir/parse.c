@@ -1,6 +1,6 @@
 /* The parser of IR text: what print.c writes, read back. Values named by numbers keep them. Constants come back in the
  * form that their type says; tensors only with one element, as longer ones are printed for people. "with KIND_0 =
- * graph(...)" behind a graph is the Subgraph of its node of that kind and number. */
+ * graph(...)" after a graph is the Subgraph of its node of that kind and number. */
 #include <ctype.h>
 
 #include "base/stack.h"
@@ -640,7 +640,7 @@ static void nodes(IrParser *p, Block *block) {
   }
 }
 
-/* The node of this graph that a "with prim::FusionGroup_0 = graph(" behind it is of; NULL: it is of an outer graph's.
+/* The node of this graph that a "with prim::FusionGroup_0 = graph(" after it is of; NULL: it is of an outer graph's.
  */
 static Node *accept_with(IrParser *p) {
   size_t before = p->at;
@@ -693,7 +693,7 @@ Graph *graph_parse(Arena *arena, TypeStore *store, Str text, const Type *(*resol
     IrParser p = {.graph = graph, .text = text, .resolve = resolve, .argument = argument};
     parse_graph(&p);
     skip(&p);
-    if (p.at != p.text.length) fail(&p, "text behind the graph");
+    if (p.at != p.text.length) fail(&p, "text after the graph");
   }
   arena->catch_point = outer;
   if (!catch_point.status) return graph;

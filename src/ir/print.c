@@ -9,7 +9,7 @@ enum { MAX_SHOWN_ELEMENTS = 10 };
 typedef struct Printer {
   StrBuf *out;
   bool with_source;
-  VEC(const Node *) groups; /* nodes whose Subgraph is printed behind the graph */
+  VEC(const Node *) groups; /* nodes whose Subgraph is printed after the graph */
 } Printer;
 
 static void print_tensor(const Tensor *t, StrBuf *out) {

@@ -76,7 +76,7 @@ static void merge_one(Node *group, Node *node, AliasDb *db) {
   PtrMap inside;
   take_in(group, node, &inside);
   Node *front = subgraph->block->param->next;
-  while (front->kind == SYM_prim_Constant) { /* behind the constants it reads */
+  while (front->kind == SYM_prim_Constant) { /* after the constants it reads */
     bool read = false;
     for (uint32_t i = 0; i < node->input_count; i++) {
       Value *inner = ptrmap_get(&inside, node_input(node, i));

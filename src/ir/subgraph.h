@@ -15,7 +15,7 @@ Node *subgraph_wrap(Node *node, Symbol kind, AliasDb *db);
 void subgraph_merge(Node *group, Node *node, AliasDb *db);
 /* The nodes of the group in its place; destroys it. */
 void subgraph_unwrap(Node *group, AliasDb *db);
-/* Output `index` of the group is computed behind it, by a copy of the node that gave it. */
+/* Output `index` of the group is computed after it, by a copy of the node that gave it. */
 void subgraph_unmerge_output(Node *group, uint32_t index);
 /* Removes input `index`, which the subgraph does not use, or output `index`, which nobody uses. */
 void subgraph_erase_input(Node *group, uint32_t index);

@@ -144,7 +144,7 @@ void loop_invariant_code_motion(Graph *graph);
 bool remove_tensor_mutation(Graph *graph);
 bool remove_list_mutation(Graph *graph);
 bool remove_mutation(Graph *graph); /* both */
-/* Operators in place become functional, and what uses self behind them uses the result; those whose writes are seen
+/* Operators in place become functional, and what uses self after them uses the result; those whose writes are seen
  * around a branch or loop stay. For exporters: views don't see it, results may differ. */
 void remove_inplace_ops(Graph *graph);
 /* Bodies of forks in place of the forks, results in place of waits. */
@@ -182,7 +182,7 @@ void clear_undefinedness(Graph *graph);
 void specialize_autogradzero(Graph *graph);
 /* The prim::GradOf that are left become tests whether any gradient is there. */
 void lower_grad_of(Graph *graph);
-/* For dumps: attr::live of every node names what is live behind it, its own outputs left out. */
+/* For dumps: attr::live of every node names what is live after it, its own outputs left out. */
 void liveness(Graph *graph);
 
 /* ---- rows: each pass stands at the end of its file ---- */

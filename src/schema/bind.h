@@ -5,7 +5,7 @@
  *   ArgumentBinder b = {schema, count, keyword_count, ...};
  *   for each parameter i: if (!binder_next(&b, i, &bound, why)) it is refused;
  *                         if (bound.kind == BOUND_POSITION && argument_takes_remaining(schema, i) && it is no list)
- *                           bound.index and all behind it are its elements: binder_take_remaining(&b)
+ *                           bound.index and all after it are its elements: binder_take_remaining(&b)
  *   if (!binder_finish(&b, why)) it is refused;                                                                  */
 #pragma once
 

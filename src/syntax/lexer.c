@@ -209,7 +209,7 @@ static uint32_t skip_number(const Lexer *lexer, uint32_t begin) {
   return i;
 }
 
-/* From the opening quote to behind the closing one. */
+/* From the opening quote to after the closing one. */
 static uint32_t skip_string(const Lexer *lexer, uint32_t begin, uint32_t quote_at) {
   const char *text = lexer->text;
   uint32_t end = lexer->end, i = quote_at;

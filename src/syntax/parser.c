@@ -110,7 +110,7 @@ static Tree *statements_until(Parser *p, TokenKind closer) {
 
 static void simple_statements(Parser *p);
 
-/* ": statements" on the same line, or an indented block. `*first` gets the token behind the colon. */
+/* ": statements" on the same line, or an indented block. `*first` gets the token after the colon. */
 static Tree *parse_block_noting(Parser *p, Token *colon_token, Token *first_token) {
   parser_expect(p, ':');
   *colon_token = *first_token = p->current;
@@ -566,7 +566,7 @@ Tree *parse_def(Arena *arena, const Source *source, int flags) {
   if (!parser_at(&p, TK_DEF) && !parser_at(&p, '@')) parser_fail(&p, "def");
   Tree *def = parse_compound(&p);
   if (def->kind != TK_DEF) range_error(arena, ERROR_SYNTAX, def->range, "expected a function definition here");
-  if (!parser_at(&p, TK_EOF)) parser_fail(&p, "end of file behind the function");
+  if (!parser_at(&p, TK_EOF)) parser_fail(&p, "end of file after the function");
   return def;
 }
 

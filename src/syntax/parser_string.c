@@ -52,7 +52,7 @@ static void put_code_point(const Parser *p, StrBuf *out, uint32_t code) {
   strbuf_append(out, bytes, utf8_encode(code, bytes));
 }
 
-/* The escape behind the backslash at *position; moves behind it. */
+/* The escape after the backslash at *position; moves after it. */
 static void put_escape(const Parser *p, uint32_t *position, uint32_t end, StrBuf *out) {
   const char *text = p->lexer.text;
   uint32_t i = *position + 1;

@@ -23,7 +23,7 @@ static Runs find_runs(const Tensor *a, const Tensor *b) {
   return runs;
 }
 
-/* Moves `at` to the next place of the outer dimensions; false behind the last. */
+/* Moves `at` to the next place of the outer dimensions; false after the last. */
 static bool next_run(const Tensor *t, int outer, int64_t *at) {
   for (int d = outer - 1; d >= 0; d--) {
     if (++at[d] < t->sizes[d]) return true;

@@ -57,7 +57,7 @@ struct Formula {
 typedef enum TokenKind { TOKEN_END, TOKEN_NUMBER, TOKEN_NAME, TOKEN_TEXT, TOKEN_PUNCTUATION } TokenKind;
 typedef struct FormulaParser {
   Formula *formula;
-  const char *at; /* behind the current token */
+  const char *at; /* after the current token */
   TokenKind kind;
   Str token;
   double number;

@@ -35,7 +35,7 @@ enum { UNIFORM = 1, SPREAD = 2 /* a whole block of it is asked for */ };
 
 typedef struct Run {
   const TileKernel *kernel;
-  int uniform_count; /* of instructions: their values live in buffers of their own, behind the kernel's */
+  int uniform_count; /* of instructions: their values live in buffers of their own, after the kernel's */
   uint8_t uniform[KERNEL_MAX_VALUES]; /* set where uniform_count is */
   int operand_count, number_count;
   int64_t block, place_bytes;

@@ -15,7 +15,7 @@ static inline void tensor_info_init(TensorInfo *info) {
 enum { TENSOR_NOT_DESCRIBED = (TENSOR_UNUSUAL & ~TENSOR_NOT_CPU) | TENSOR_WRAPPED_NUMBER };
 /* For tests: everything that can be said of `t`. requires_grad is what it means with this grad mode. */
 void tensor_info_of(const Tensor *t, bool grad_enabled, TensorInfo *out);
-/* A look that is known wholly; requires_grad stays unknown. */
+/* Metadata that is known wholly; requires_grad stays unknown. */
 void tensor_info_of_spec(const TensorSpec *spec, TensorInfo *out);
 /* Keeps what both say: `info` then holds for every tensor that either held for. */
 void tensor_info_merge(TensorInfo *info, const TensorInfo *other);

@@ -1,5 +1,5 @@
 /* Embeddings whose rows are integers of 8, 4 or 2 bits, each row with a scale and an offset: in objects (quantized
- * tensors with float qparams) and as rows of bytes with scale and bias behind the integers: two float32 for bytes, two
+ * tensors with float qparams) and as rows of bytes with scale and bias after the integers: two float32 for bytes, two
  * float16 for less. */
 #include <assert.h>
 #include <math.h>

@@ -224,7 +224,7 @@ Status layer_output_integers(const Call *call, const LayerWeights *w, const Laye
     arrays.float_bias[i] = rounds_bias ? 0 : bias;
   }
   int64_t least = relu && zero > dtype_quantized_min(dtype) ? zero : dtype_quantized_min(dtype);
-  int64_t after = rounds_bias ? zero : 0; /* added behind the rounding */
+  int64_t after = rounds_bias ? zero : 0; /* added after the rounding */
   out->how.offset = rounds_bias ? 0 : (float)zero;
   out->how.low = (float)(least - after);
   out->how.high = (float)(dtype_quantized_max(dtype) - after);

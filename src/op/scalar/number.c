@@ -211,7 +211,7 @@ static Status to_float(Call *c) {
   return result_double(c, 0, ivalue_to_double(v));
 }
 
-/* Space and a plus sign may stand in front; behind a number PyTorch takes nothing. */
+/* Space and a plus sign may stand in front; after a number PyTorch takes nothing. */
 static Str without_front(Str s) {
   while (s.length && s.data[0] && strchr(" \t\n\v\f\r", s.data[0])) s = str_slice(s, 1, s.length);
   return s.length > 1 && s.data[0] == '+' && s.data[1] != '-' ? str_slice(s, 1, s.length) : s;

@@ -153,7 +153,7 @@ static ptrdiff_t find_in(Str s, Str what, bool last) {
   return place;
 }
 
-/* The piece [start, end) of argument 0 that arguments 2 and 3 name; -1 is the end itself. False: start lies behind the
+/* The piece [start, end) of argument 0 that arguments 2 and 3 name; -1 is the end itself. False: start lies after the
  * string. */
 static bool window(const Call *c, Str *out, size_t *out_start) {
   Str s = call_str(c, 0);

@@ -14,7 +14,7 @@
 typedef struct Indexing {
   int ndim;                       /* of the result */
   int64_t sizes[TENSOR_MAX_DIMS]; /* of the result */
-  int outer_ndim, inner_ndim;     /* kept dimensions before and behind the indexed block */
+  int outer_ndim, inner_ndim;     /* kept dimensions before and after the indexed block */
   int64_t outer_sizes[TENSOR_MAX_DIMS], outer_strides[TENSOR_MAX_DIMS]; /* of the table, in elements */
   int64_t inner_sizes[TENSOR_MAX_DIMS], inner_strides[TENSOR_MAX_DIMS];
   int64_t outer_numel, inner_numel, count;

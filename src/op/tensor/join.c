@@ -42,7 +42,7 @@ static MemoryFormat list_format(const List *list) {
   return format;
 }
 
-/* The same of the tensors with a dimension of one element behind. */
+/* The same of the tensors with a dimension of one element after. */
 static MemoryFormat list_format_unsqueezed(const List *list) {
   MemoryFormat format = FORMAT_CONTIGUOUS;
   for (size_t i = 0; i < list->length; i++) {

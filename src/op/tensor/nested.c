@@ -51,7 +51,7 @@ static Status give_nested(Call *call, const Tensor *padded, Tensor *sizes) {
   return OK;
 }
 
-/* The lengths of rows of true at the left of a (parts, longest) mask; false: a row has true behind false. */
+/* The lengths of rows of true at the left of a (parts, longest) mask; false: a row has true after false. */
 static bool left_lengths(const Tensor *mask, int64_t *lengths) {
   assert(mask->ndim == 2);
   for (int64_t i = 0; i < mask->sizes[0]; i++) {

@@ -178,7 +178,7 @@ static int compare_items(DType dtype, const char *a, const char *b) {
     double x, y;
     dtype_convert(DTYPE_FLOAT64, &x, 1, dtype, a, 1, 1);
     dtype_convert(DTYPE_FLOAT64, &y, 1, dtype, b, 1, 1);
-    if (isnan(x) || isnan(y)) return isnan(x) ? 1 : -1; /* NaNs are all different, behind the numbers */
+    if (isnan(x) || isnan(y)) return isnan(x) ? 1 : -1; /* NaNs are all different, after the numbers */
     return x < y ? -1 : x > y;
   }
   int64_t x, y;

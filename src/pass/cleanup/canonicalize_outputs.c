@@ -5,7 +5,7 @@
 
 #define FILE_NAME "canonicalize_outputs"
 
-/* Blocks of one node come in order; a nested node is behind the node it is in. */
+/* Blocks of one node come in order; a nested node is after the node it is in. */
 static bool user_is_before(const Use *a, const Use *b) {
   if (a->user == b->user) return a->offset < b->offset;
   const Node *x = a->user, *y = b->user;

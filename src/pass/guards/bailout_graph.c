@@ -1,6 +1,6 @@
 /* Bailouts: what a graph needs to go on elsewhere when a guard fails. Needs guards outside of `with` statements and of
- * subgraphs. Afterwards a BailOut's inputs, behind the first, which it tests, are all that the rest of the graph needs:
- * whoever has them can go on behind the node in the baseline, which is this graph without its promises.
+ * subgraphs. Afterwards a BailOut's inputs, after the first, which it tests, are all that the rest of the graph needs:
+ * whoever has them can go on after the node in the baseline, which is this graph without its promises.
  *
  * Attributes that can be read anywhere are in no list: the baseline reads them again where it uses them. Else a graph
  * with many parameters, all read at its start, would list them all in each BailOut. */

@@ -16,7 +16,7 @@
 
 typedef struct Place {
   Block *block;
-  Node *after; /* the guard goes behind it: a definition, a prim::Exit, or the block's Param */
+  Node *after; /* the guard goes after it: a definition, a prim::Exit, or the block's Param */
 } Place;
 
 typedef struct Elimination {
@@ -24,7 +24,7 @@ typedef struct Elimination {
   Arena *arena;
   VEC(Node *) guards;
   PtrMap exits; /* node between Enter and Exit -> the Exit of the outermost */
-  PtrMap last;  /* node -> the last guard that was put behind it */
+  PtrMap last;  /* node -> the last guard that was put after it */
   PtrMap first; /* value -> its guard in the block of its definition */
 } Elimination;
 
@@ -59,7 +59,7 @@ static Place find_place(Elimination *e, const Node *guard) {
   return (Place){block, last ? last : after};
 }
 
-/* The guard of the same value that stands between `after` and the node it was put behind. */
+/* The guard of the same value that stands between `after` and the node it was put after. */
 static Node *same_guard(Elimination *e, const Node *guard, const Place *place) {
   Node *known = ptrmap_get(&e->first, node_input(guard, 0));
   if (known && known->owning_block == place->block) return known;
@@ -97,7 +97,7 @@ static void move_to_definitions(Elimination *e) {
   }
 }
 
-/* What comes behind a guard uses the value whose type is known. */
+/* What comes after a guard uses the value whose type is known. */
 static void use_guarded(Elimination *e) {
   for (size_t i = 0; i < e->guards.length; i++) {
     Node *guard = e->guards.data[i];

@@ -73,7 +73,7 @@ static void walk_loop(Walk *w, Node *node, uint64_t *live) {
   give_back(w, inside);
 }
 
-/* live: what is needed behind the block; becomes what is needed before it. */
+/* live: what is needed after the block; becomes what is needed before it. */
 static void walk_block(Walk *w, Block *block, uint64_t *live) {
   add_inputs(w, live, block->ret);
   for (Node *node = block->ret->prev; node != block->param; node = node->prev) {
@@ -139,4 +139,4 @@ void liveness(Graph *graph) {
   liveness_visit(graph, graph->arena, NULL, every_node, annotate, graph->arena);
 }
 
-PASS(liveness, GRADIENTS, liveness(graph), "writes on every node what is live behind it");
+PASS(liveness, GRADIENTS, liveness(graph), "writes on every node what is live after it");

@@ -43,7 +43,7 @@ static void hoist_in(AliasDb *db, Block *block) {
     bool runs = constant_int(node_input(node, 0), &trips) && trips > 0 && constant_is_bool(node_input(node, 1), true);
     Block *body = node->blocks[0];
     BLOCK_EACH(inner, body) {
-      /* behind what may leave the loop or be seen from outside, nothing is sure to run, and what fails stays */
+      /* after what may leave the loop or be seen from outside, nothing is sure to run, and what fails stays */
       if (node_has_side_effects(inner) || node_writes(inner) || inner->block_count) runs = false;
       if (!takes_invariants(inner, body) || !may_leave(db, inner, runs) || !jit_opt_limit(FILE_NAME)) continue;
       JIT_LOG_UPDATE(FILE_NAME, STR_FMT " moves out of a loop", STR_ARG(symbol_name(inner->kind)));

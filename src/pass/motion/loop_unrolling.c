@@ -141,7 +141,7 @@ static bool unroll(Graph *graph, Node *loop, bool constant_only, uint32_t *budge
 
 static bool unroll_in(Graph *graph, Block *block, bool constant_only, uint32_t *budget) {
   bool changed = false;
-  BLOCK_EACH_REVERSE(node, block) { /* an epilogue, behind its loop, is not met again */
+  BLOCK_EACH_REVERSE(node, block) { /* an epilogue, after its loop, is not met again */
     for (uint32_t i = 0; i < node->block_count; i++)
       changed |= unroll_in(graph, node->blocks[i], constant_only, budget);
     if (node->kind != SYM_prim_Loop) continue;

@@ -133,7 +133,7 @@ static void keep_independent(Batcher *b, Products *products, PtrMap *bound) {
   products->length = kept;
 }
 
-/* Moves what the value needs, from behind `point`, in front of it; operands before what uses them. */
+/* Moves what the value needs, from after `point`, in front of it; operands before what uses them. */
 static void move_up(Batcher *b, Value *value, Node *point) {
   VEC(Node *) work = {0};
   vec_arena_push(b->arena, &work, value->node);
@@ -155,7 +155,7 @@ static void move_up(Batcher *b, Value *value, Node *point) {
 
 static void batch_side(Batcher *b, Products *products, uint32_t side) {
   assert(side < 2);
-  PtrMap bound; /* nodes that stay behind the first product */
+  PtrMap bound; /* nodes that stay after the first product */
   ptrmap_init(&bound, b->arena);
   keep_independent(b, products, &bound);
   if (products->length < SIDE_MIN_PRODUCTS || !jit_opt_limit(FILE_NAME)) return;

@@ -14,10 +14,10 @@ bool is_sum_of(const Node *node, const Node *of, Value **term, bool *term_first)
 /* Dropout that gives what it takes. */
 bool is_idle_dropout(const Node *node);
 
-/* Moves each node before the next, the later ones first. What a move has to keep in order it puts behind the point,
+/* Moves each node before the next, the later ones first. What a move has to keep in order it puts after the point,
  * which can be between two of them. */
 void chain_gather(AliasDb *db, Node *const *nodes, int count);
-/* How many, from the first on, lie right behind each other. */
+/* How many, from the first on, lie right after each other. */
 int chain_together(Node *const *nodes, int count);
 /* Puts `fused`, which was made with the graph's insertion point at the last of them, in the place of all. */
 void chain_replace(Graph *graph, AliasDb *db, Node *const *nodes, int count, Node *fused);

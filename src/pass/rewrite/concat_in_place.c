@@ -1,5 +1,5 @@
 /* Convolutions whose results are joined along their channels and go nowhere else write them where the joined tensor has
- * them: the first one's storage has room for all, each next one lies behind the one before, and wick::cat_in_place has
+ * them: the first one's storage has room for all, each next one lies after the one before, and wick::cat_in_place has
  * nothing to copy (op/nn/conv_norm.c, op/tensor/join_in_place.c). Whether it comes to that is seen at run time: tensors
  * that lie elsewhere are copied as ever. */
 #include "call/call_plan.h"
@@ -47,7 +47,7 @@ static bool can_be_placed(const Node *cat) {
   return true;
 }
 
-/* In the maker's place one that knows where its result is to lie: as number `place`, behind `beside`. */
+/* In the maker's place one that knows where its result is to lie: as number `place`, after `beside`. */
 static Value *replace_maker(Node *maker, Value *beside, int64_t place, Value *room) {
   Value *inputs[PLACED_INPUTS];
   for (uint32_t i = 0; i < CONV_NORM_INPUTS; i++) inputs[i] = node_input(maker, i);

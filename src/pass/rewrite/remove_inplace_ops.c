@@ -5,7 +5,7 @@
 
 #define FILE_NAME "remove_inplace_ops"
 
-/* Whether everything that sees the value after `node` stands behind it in its block, so that it can be given the result
+/* Whether everything that sees the value after `node` stands after it in its block, so that it can be given the result
  * instead: not where the value comes from around a branch or a loop that holds the node. */
 static bool is_seen_behind_only(const Value *value, const Node *node) {
   const Block *block = node->owning_block;

@@ -1,7 +1,7 @@
 /* In-place operators on memory that is made here become functional ones, appending to a list that is made here becomes
  * part of making it. Only where making and writing can stand side by side, so that nobody sees the value between. Of
  * operators, only where types tell that the functional one gives what self is: dtype, sizes and strides. Others stay,
- * and their results stand for self behind them. */
+ * and their results stand for self after them. */
 #include "ir/graph_log.h"
 
 #include <assert.h>
@@ -85,7 +85,7 @@ static bool remove_tensor_write(Removal *r, Node *node, Symbol kind) {
   node_move_before(plain, node);
   JIT_LOG_UPDATE(FILE_NAME, STR_FMT " is functional now", STR_ARG(symbol_name(node->kind)));
   alias_add_node(r->db, plain);
-  /* The writes behind are known as writes to the value that was there before. */
+  /* The writes after are known as writes to the value that was there before. */
   alias_replace_value(r->db, self, node_output(plain, 0));
   ptrmap_put(&r->made, node_output(plain, 0), plain);
   value_replace_all_uses_after(self, node, node_output(plain, 0));
@@ -99,7 +99,7 @@ static bool is_made_here(Removal *r, const Value *value) {
   return alias_is_fresh(r->db, value) || ptrmap_has(&r->made, value);
 }
 
-/* Of memory that is made here, what is behind the write sees its result, which is self. */
+/* Of memory that is made here, what is after the write sees its result, which is self. */
 static bool use_result(Removal *r, Node *node) {
   Value *self = node_input(node, 0), *result = node_output(node, 0);
   bool any = false;

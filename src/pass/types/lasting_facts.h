@@ -1,5 +1,5 @@
 /* Facts that last. A type tells of its tensor wherever the value is used, and guards move; so of sizes, strides and
- * requires_grad only that may be said which no write in the graph, before or behind, can change. */
+ * requires_grad only that may be said which no write in the graph, before or after, can change. */
 #pragma once
 
 #include "ir/alias_db.h"

@@ -1,6 +1,6 @@
-/* What an operator makes of the looks of tensors, found by running it on tensors without data: shape functions, kernels
- * that only make views, composites and bodies all answer; whatever would read data answers with an error, and then
- * nothing is known. */
+/* What an operator makes of the metadata of tensors, found by running it on tensors without data: shape functions,
+ * kernels that only make views, composites and bodies all answer; whatever would read data answers with an error, and
+ * then nothing is known. */
 #pragma once
 
 #include "pass/pass.h"

@@ -97,7 +97,7 @@ static Status code_file(Export *e, Str qualified, CodeFile **out) {
   return OK;
 }
 
-/* Puts what the printer wrote behind what is in the file. */
+/* Puts what the printer wrote after what is in the file. */
 static Status add_definition(Export *e, CodeFile *file, const StrBuf *text) {
   PythonPrinter *printer = &e->printer;
   size_t count = printer->marks.length, start = file->text.length;
@@ -204,7 +204,7 @@ static Status write_extra_files(Export *e, const Map *files) {
   return OK;
 }
 
-/* Everything behind data.pkl. The pickled constants may name types that are printed already: printing them named those.
+/* Everything after data.pkl. The pickled constants may name types that are printed already: printing them named those.
  */
 static Status write_rest(Export *e, Exec *exec) {
   char version[16];

@@ -350,7 +350,7 @@ static Status find_part(PickleName *storage, IValue part) {
 Status pickle_load_storage(PickleReader *r, IValue id, IValue *out) {
   const Tuple *t = id.tag == TAG_TUPLE ? id.tuple : NULL;
   if (r->host->keeps_foreign && t && t->length >= 2 && t->values[0].tag == TAG_STRING &&
-      str_is(ivalue_str(t->values[0]), "module")) { /* a class, with its source behind it */
+      str_is(ivalue_str(t->values[0]), "module")) { /* a class, with its source after it */
     *out = ivalue_retain(t->values[1]);
     return OK;
   }

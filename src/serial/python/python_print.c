@@ -140,7 +140,7 @@ static bool may_inline(const Value *value) {
   if (node->output_count != 1 || value->uses.length != 1 || node->block_count) return false;
   Use use = value->uses.data[0];
   if (value->name.length && use.user->kind != SYM_prim_Return) return false;
-  if (use.user->kind == SYM_prim_Loop && use.offset >= 2) return false; /* would move behind the loop's header */
+  if (use.user->kind == SYM_prim_Loop && use.offset >= 2) return false; /* would move after the loop's header */
   if (use.user->kind == SYM_prim_fork) return false;
   return !node_has_flag(node, KIND_OWN_LINE);
 }
@@ -560,7 +560,7 @@ void python_printer_dispose(PythonPrinter *printer) {
 }
 
 /* Where a class's static methods go: attributes of a class are its methods in archives, so they stand in a file of
- * their own, `__torch__.P__static`, with as many underscores behind as make it no other type's name. */
+ * their own, `__torch__.P__static`, with as many underscores after as make it no other type's name. */
 static void print_static_scope(const CompilationUnit *unit, Str class_name, StrBuf *out) {
   StrBuf scope = {0};
   strbuf_printf(&scope, STR_FMT "__static", STR_ARG(class_name));

@@ -12,7 +12,7 @@ typedef struct Printing {
   PtrMap expressions;        /* Value -> PythonPiece: its name, or the expression it stands for */
   PtrMap inlined;            /* nodes */
   VEC(const Node *) pending; /* of those, in order: what has an expression that no other holds yet */
-  Map used, next;            /* names; the next number to try behind one */
+  Map used, next;            /* names; the next number to try after one */
 } Printing;
 
 _Noreturn void printing_fail(Printing *p, Status status);
