@@ -193,23 +193,31 @@ static bool apply(const Walk *w, const ReadRule *read, Node *node, uint32_t outp
   return true;
 }
 
-/* Rules that take nodes away do so even where nobody wants what these give. */
-static bool apply_one(const Walk *w, Node *node, uint32_t output) {
+/* The rules of one kind of end, from the first of them on. */
+static bool apply_one(const Walk *w, uint32_t first, Symbol kind, Node *node, uint32_t output) {
   const ReadRules *rules = w->rules;
   bool is_used = value_has_uses(node_output(node, output));
-  const Symbol kinds[] = {SYMBOL_NONE, node->kind};
-  for (size_t k = 0; k < 2; k++)
-    for (uint32_t i = rules_first_end(rules, kinds[k]); i < rules->end_count && rules->ends[i].kind == kinds[k]; i++) {
-      const ReadRule *read = &rules->rules[rules->ends[i].rule];
-      if ((is_used || read->rule->alone) && apply(w, read, node, output)) return true;
-    }
+  for (uint32_t i = first; i < rules->end_count && rules->ends[i].kind == kind; i++) {
+    const ReadRule *read = &rules->rules[rules->ends[i].rule];
+    /* those that take nodes away do so even where nobody wants what these give */
+    if ((is_used || read->rule->alone) && apply(w, read, node, output)) return true;
+  }
   return false;
+}
+
+static void rewrite_node(const Walk *w, Node *node) {
+  Symbol kind = node->kind;
+  uint32_t first = rules_first_end(w->rules, kind);
+  bool is_for_any = w->rules->end_count && w->rules->ends[0].kind == SYMBOL_NONE;
+  if (!is_for_any && (first == w->rules->end_count || w->rules->ends[first].kind != kind)) return;
+  for (uint32_t i = 0; i < node->output_count && !node->destroyed; i++)
+    (void)((is_for_any && apply_one(w, 0, SYMBOL_NONE, node, i)) || apply_one(w, first, kind, node, i));
 }
 
 static void walk(const Walk *w, const Block *block) {
   BLOCK_EACH(node, block) {
     for (uint32_t i = 0; i < node->block_count; i++) walk(w, node->blocks[i]);
-    for (uint32_t i = 0; i < node->output_count && !node->destroyed; i++) (void)apply_one(w, node, i);
+    rewrite_node(w, node);
   }
 }
 
