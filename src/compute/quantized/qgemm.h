@@ -70,6 +70,8 @@ typedef struct QuantizedLoops {
   uint8_t (*join_bytes)(int64_t n, const uint8_t *x); /* all of them, or-ed */
   /* q = clamp(rint(x * inverse) + zero) of floats, to bytes 0..255 */
   void (*quantize)(int64_t n, const float *x, float inverse, int32_t zero, uint8_t *out);
+  /* q = clamp(rint(fma(x, inverse, zero))), rounded once before it is an integer */
+  void (*quantize_fused)(int64_t n, const float *x, float inverse, int32_t zero, uint8_t *out);
   void (*min_max)(int64_t n, const float *x, float *least, float *most);
   void (*add_uint8)(const QuantizedSum *s, int64_t n, const uint8_t *a, const uint8_t *b, uint8_t *out);
   void (*add_int8)(const QuantizedSum *s, int64_t n, const int8_t *a, const int8_t *b, int8_t *out);

@@ -75,6 +75,15 @@ static void quantize(int64_t n, const float *restrict x, float inverse, int32_t 
   }
 }
 
+static void quantize_fused(int64_t n, const float *restrict x, float inverse, int32_t zero, uint8_t *restrict out) {
+  for (int64_t i = 0; i < n; i++) {
+    float y = rintf(fmaf(x[i], inverse, (float)zero));
+    y = y > 0 ? y : 0;
+    y = y < 255 ? y : 255;
+    out[i] = (uint8_t)y;
+  }
+}
+
 static void min_max(int64_t n, const float *restrict x, float *least, float *most) {
   enum { APART = 16 };
   float low[APART], high[APART];
@@ -112,5 +121,5 @@ static void min_max(int64_t n, const float *restrict x, float *least, float *mos
 ADD(uint8)
 ADD(int8)
 
-const QuantizedLoops NAME = {requantize_row, scale_row, depthwise, sum_bytes, join_bytes,
-                             quantize,       min_max,   add_uint8, add_int8};
+const QuantizedLoops NAME = {requantize_row, scale_row,      depthwise, sum_bytes, join_bytes,
+                             quantize,       quantize_fused, min_max,   add_uint8, add_int8};

@@ -148,7 +148,7 @@ static Status kernel_conv_dynamic(Call *c) {
   TRY(widened(c, layer->dimensions, call_tensor(c, 0), &x));
   Status status = check_input(c, p, x);
   bool reduce_range = call_bool(c, 2);
-  if (!status) status = layer_input_dynamic(c, x, reduce_range, &input);
+  if (!status) status = layer_input_dynamic(c, x, reduce_range, false, &input);
   if (!status) status = convolve(c, p, x, &input, DTYPE_QUINT8, input.scale, input.zero, false, &out);
   layer_input_dispose(&input);
   tensor_release(x);

@@ -142,7 +142,7 @@ Status layer_input_settle(LayerInput *input) {
   return OK;
 }
 
-Status layer_input_dynamic(const Call *call, const Tensor *x, bool reduce_range, LayerInput *out) {
+Status layer_input_dynamic(const Call *call, const Tensor *x, bool reduce_range, bool fused, LayerInput *out) {
   *out = (LayerInput){0};
   if (x->dtype != DTYPE_FLOAT32)
     return status_new(ERROR_RUNTIME, STR_FMT ": expected a float input, got %s", STR_ARG(call->op->name),
@@ -158,7 +158,10 @@ Status layer_input_dynamic(const Call *call, const Tensor *x, bool reduce_range,
   choose_qparams(least, most, (QuantizedRange){0, 255, reduce_range, false}, &scale, &zero);
   Status status = tensor_empty(DTYPE_UINT8, plain->ndim, plain->sizes, &out->bytes);
   if (!status) {
-    loops->quantize(plain->numel, numbers, 1.0f / (float)scale, (int32_t)zero, tensor_data(out->bytes));
+    if (fused)
+      loops->quantize_fused(plain->numel, numbers, (float)(1 / scale), (int32_t)zero, tensor_data(out->bytes));
+    else
+      loops->quantize(plain->numel, numbers, 1.0f / (float)scale, (int32_t)zero, tensor_data(out->bytes));
     out->scale = scale;
     out->zero = (int32_t)zero;
   }

@@ -32,8 +32,9 @@ typedef struct LayerInput {
 } LayerInput;
 /* Of a quint8 or qint8 tensor per tensor: the tensor as it lies. */
 Status layer_input(const Call *call, const Tensor *x, LayerInput *out) MUST_CHECK;
-/* Of numbers, quantized by their range, what dynamic layers do: row-major and unsigned. */
-Status layer_input_dynamic(const Call *call, const Tensor *x, bool reduce_range, LayerInput *out) MUST_CHECK;
+/* Of numbers, quantized by their range, what dynamic layers do: row-major and unsigned. `fused`: with one rounding. */
+Status layer_input_dynamic(const Call *call, const Tensor *x, bool reduce_range, bool fused,
+                           LayerInput *out) MUST_CHECK;
 /* Row-major and unsigned from now on. */
 Status layer_input_settle(LayerInput *input) MUST_CHECK;
 void layer_input_dispose(LayerInput *input);

@@ -209,8 +209,8 @@ static Status kernel_linear_dynamic(Call *c) { /* (X, W, reduce_range) */
   int64_t sizes[TENSOR_MAX_DIMS];
   TRY(packed_linear_params(call_value(c, 1), &p));
   TRY(check_input(c, x, p, false));
-  bool reduce_range = call_bool(c, 2) && quantized_engine(c->exec) != ENGINE_QNNPACK;
-  TRY(layer_input_dynamic(c, x, reduce_range, &input));
+  bool qnnpack = quantized_engine(c->exec) == ENGINE_QNNPACK, fused = !qnnpack && !p->layer.has_zeros;
+  TRY(layer_input_dynamic(c, x, call_bool(c, 2) && !qnnpack, fused, &input));
   output_sizes(x, p, sizes);
   Status status = layer_output_numbers(&p->layer, &input, relu, &output);
   if (!status) status = tensor_empty(DTYPE_FLOAT32, x->ndim, sizes, &out);
