@@ -1,5 +1,5 @@
-/* Fuzz target: states of the native classes that libraries bring, as fuzz_native.h has them. The library is a part of the
- * program here, so that what it does is seen. */
+/* Fuzz target: states of the native classes that libraries bring, as fuzz_native.h has them. The library is a part of
+ * the program here, so that what it does is seen. */
 #include "fuzz_native.h"
 
 #include "wick/library.h"

@@ -1,5 +1,5 @@
-/* What the fuzz targets of native classes' states share. An input is the number of a program (one byte), the length of a
- * pickle (two bytes, low first), the data.pkl of a module of class M whose attribute p is an object of the class that
+/* What the fuzz targets of native classes' states share. An input is the number of a program (one byte), the length of
+ * a pickle (two bytes, low first), the data.pkl of a module of class M whose attribute p is an object of the class that
  * the program names, and its storages, 192 bytes each. What loads is called, within limits, and saved, which asks the
  * object for its state. */
 #pragma once
