@@ -1196,7 +1196,7 @@ def heads_attention(query: Tensor, key: Tensor, value: Tensor, embed_dim: int, h
         out = torch.matmul(chosen, v)
         shown = chosen.mean([1]) if average else chosen
     else:
-        out = torch.ops.wick.attention(q, k, v, 'matmul', 'matmul', None, False, None, False, hidden, float('-inf'), -1)
+        out = torch.ops.wick.masked_attention(q, k, v, hidden)
     out = out.transpose(1, 2).reshape(query.size())
     return torch.linear(out, proj_weight, proj_bias), shown
 

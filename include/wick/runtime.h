@@ -91,6 +91,9 @@ typedef struct wick_stats {
   uint64_t stack_bytes;       /* of calls that ended */
   uint64_t compiled_bytes;    /* what fusion back ends compiled */
   uint64_t small_block_bytes; /* freed blocks of this thread */
+  /* since the process started: calls of fused operators that had to be done operator by operator; wick_explain says
+   * which and why */
+  uint64_t declines;
 } wick_stats;
 /* Fills the part of *out that its size covers. */
 WICK_API void wick_stats_get(wick_stats *out);

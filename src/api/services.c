@@ -2,6 +2,7 @@
 #include "api/handles.h"
 #include "autodiff/autodiff.h"
 #include "frontend/frontend.h"
+#include "interp/op_profile.h"
 
 static Status call_function(Exec *exec, Function *function, const IValue *arguments, uint32_t count, IValue *out) {
   return interp_call(exec, function, arguments, count, out);
@@ -12,4 +13,5 @@ const Services api_services = {
     .call_function = call_function,
     .autograd_record = autodiff_record,
     .autograd_view = autodiff_view,
+    .profile_decline = op_profile_decline,
 };

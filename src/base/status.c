@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 
-static Error no_memory = {ERROR_OUT_OF_MEMORY, (char *)"out of memory", "RuntimeError", NULL, NULL};
+static Error no_memory = {ERROR_OUT_OF_MEMORY, (char *)"out of memory", "RuntimeError", NULL, NULL, true};
 
 static char *format_text(const char *format, va_list arguments) {
   va_list again;
@@ -69,7 +69,7 @@ Status status_out_of_memory(void) {
 
 /* Context and trace are best effort: an error without them is still the error. */
 Status status_context(Status status, const char *format, ...) {
-  if (status == OK || status == &no_memory) return status;
+  if (status == OK || status->is_static) return status;
   va_list arguments;
   va_start(arguments, format);
   char *context = format_text(format, arguments);
@@ -89,7 +89,7 @@ Status status_context(Status status, const char *format, ...) {
 }
 
 Status status_add_trace(Status status, const char *text) {
-  if (status == OK || status == &no_memory) return status;
+  if (status == OK || status->is_static) return status;
   size_t head = status->trace ? strlen(status->trace) : 0, tail = strlen(text);
   char *grown = mem_realloc(status->trace, head + tail + 1);
   if (!grown) return status;
@@ -99,7 +99,7 @@ Status status_add_trace(Status status, const char *text) {
 }
 
 void status_free(Status status) {
-  if (status == OK || status == &no_memory) return;
+  if (status == OK || status->is_static) return;
   mem_free(status->message);
   mem_free(status->class_name);
   mem_free(status->trace);

@@ -36,6 +36,7 @@ typedef struct Error {
   const char *exception; /* Python's class name of the exception ("RuntimeError"), static or owned by class_name */
   char *class_name;      /* owned name of a raised user class, else NULL */
   char *trace;           /* TorchScript stack trace with source excerpts, or NULL */
+  bool is_static;        /* nobody's: it is not changed, and freeing it does nothing */
 } Error;
 
 typedef Error *Status;

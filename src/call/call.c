@@ -10,6 +10,7 @@
 #include "call/open_inputs.h"
 #include "call/pointwise.h"
 #include "call/row_dtypes.h"
+#include "report/reason.h"
 #include "tensor/storage_share.h"
 
 /* ---- running ---- */
@@ -31,11 +32,31 @@ Status call_compute_specs(Call *call, ShapeFunction *shape, TensorSpec *specs) {
   return shape(call, specs);
 }
 
-static Status run_shortcut(Call *call, const CallPlan *plan, bool *out_done) {
-  const OpShortcut *shortcut = call->op->row->shortcut;
-  uint32_t unfit = TENSOR_UNUSUAL | TENSOR_UNDEFINED | (call->exec->grad_enabled ? TENSOR_RECORDS : 0);
-  if (!shortcut || call_input_flags(call, plan) & unfit) return OK;
-  return shortcut->run(call, shortcut->param, out_done);
+/* Counts what a kernel has against a call, which is the body's now; false: the status says something else. */
+static bool is_declined(const Call *call, Status status) {
+  Reason reason;
+  if (!reason_is_decline(status, &reason)) return false;
+  const Services *services = call->exec->services;
+  reason_add_of(reason, call->op->name, call->body ? call->body->range : (SourceRange){0});
+  STATISTIC_ADD(declines);
+  if (call->exec->profile && services && services->profile_decline) services->profile_decline(call->exec, reason);
+  return true;
+}
+
+/* The kernel beside the row's body. *out_done false: the body is to run. */
+static Status run_beside(Call *call, const CallPlan *plan, bool *out_done) {
+  Kernel *kernel = row_extras(call->op->row)->beside;
+  if (!kernel) return OK;
+  uint32_t flags = call_input_flags(call, plan);
+  Status status;
+  if (flags & (TENSOR_UNUSUAL | TENSOR_UNDEFINED))
+    status = reason_decline(REASON_NOT_FUSED_KIND);
+  else if (call->exec->grad_enabled && flags & TENSOR_RECORDS)
+    status = reason_decline(REASON_NOT_FUSED_GRADIENT);
+  else
+    status = kernel(call);
+  *out_done = !is_declined(call, status);
+  return *out_done ? status : OK;
 }
 
 static Status run_body(Call *call) {
@@ -43,7 +64,7 @@ static Status run_body(Call *call) {
   const CallPlan *plan;
   bool done = false;
   TRY(call_plan(call->op, &plan));
-  TRY(run_shortcut(call, plan, &done));
+  TRY(run_beside(call, plan, &done));
   if (done) return OK;
   const Operator *op = plan->functional;
   const Services *services = exec->services;
@@ -424,6 +445,18 @@ static __attribute__((noinline)) Status call_with_settings(Call *call, const Cal
   return elsewhere ? call_long(call, plan, flags) : run_direct(call);
 }
 
+/* The kernel of an operator of plans may have left the call to what the operator's node was made from. */
+static __attribute__((noinline)) Status call_failed(Call *call, Status status) {
+  call_clear_outputs(call);
+  if (!is_declined(call, status)) return status;
+  const CallBody *body = call->body;
+  if (!body || !body->run)
+    return status_new(ERROR_UNSUPPORTED, STR_FMT ": %s, and it has no body", STR_ARG(call->op->name), status->message);
+  status = body->run(body, call);
+  if (status) call_clear_outputs(call);
+  return status;
+}
+
 static inline Status enter(Exec *exec, const Operator *op, Call *call) {
   call->exec = exec;
   call->op = op;
@@ -438,8 +471,7 @@ static inline Status enter(Exec *exec, const Operator *op, Call *call) {
   }
   if (__builtin_expect(status == OK, 1)) return OK;
 failed:
-  call_clear_outputs(call);
-  return status;
+  return call_failed(call, status);
 }
 
 Status operator_call(Exec *exec, const Operator *op, Call *call) {

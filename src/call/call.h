@@ -41,10 +41,16 @@
 #include <assert.h>
 
 #include "call/exec.h"
+#include "report/source.h"
 
 enum { CALL_MAX_OUTPUTS = 9 };
 
 typedef Status Kernel(struct Call *call);
+/* What does a call that the kernel declines (reason_decline). */
+typedef struct CallBody {
+  SourceRange range;                                             /* of the call, for who counts */
+  Status (*run)(const struct CallBody *body, struct Call *call); /* NULL: the row's body */
+} CallBody;
 typedef struct Call {
   Exec *exec;
   const struct Operator *op;
@@ -53,7 +59,10 @@ typedef struct Call {
   uint32_t input_count, output_count;
   uint64_t dying;          /* bit i: nobody needs input i after this call, its memory may be reused */
   const struct Node *node; /* for factories' operations and traces; may be NULL */
-  void *state;             /* a factory's */
+  union {
+    void *state;          /* a factory's */
+    const CallBody *body; /* of other operators, those that may decline; may be NULL */
+  };
   const IValue *given; /* for traces: what the caller gave for each parameter, before it was converted; may be NULL */
   const struct KindForm *form; /* runs in place of the row's kernel: call/kind_form.h; NULL: none */
 } Call;

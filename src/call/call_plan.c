@@ -35,7 +35,7 @@ static bool is_dtype(const Argument *a) {
 
 /* Arguments of which a call reads no elements, or sees to it itself that they are in memory. */
 static uint64_t restored_by(const Operator *op, const CallPlan *plan) {
-  bool reads_none = plan->is_view || (op->row->body && !op->row->shortcut) || op->flags & OP_METADATA_ONLY;
+  bool reads_none = plan->is_view || (op->row->body && !row_extras(op->row)->beside) || op->flags & OP_METADATA_ONLY;
   return reads_none ? UINT64_MAX : row_extras(op->row)->restores;
 }
 

@@ -29,6 +29,8 @@ typedef struct Services {
   /* After an operator whose result is a view of an input that doesn't record, in grad mode: for later writes into
    * views. */
   Status (*autograd_view)(struct Exec *exec, struct Call *call);
+  /* A kernel left the call to the operator's body, for a Reason (report/reason.h): for the profile, if there is one. */
+  void (*profile_decline)(struct Exec *exec, int reason);
 } Services;
 
 /* A tracer: told of every call that the program makes, after its kernel. */

@@ -69,13 +69,6 @@ typedef struct QuantizedForm {
   bool relu;          /* aten::relu comes after it */
 } QuantizedForm;
 
-/* What runs in the place of a row's body, to the same bits, where gradients record nothing and no tensor is unusual. */
-typedef struct OpShortcut {
-  /* *out_done, false before: the outputs are set; else the body is to run. */
-  Status (*run)(struct Call *call, int64_t param, bool *out_done);
-  int64_t param;
-} OpShortcut;
-
 enum { CONV_ANY_DIMS = 4 }; /* OpRow.conv_dims: those of the weight */
 
 /* Columns of a row that few have. */
@@ -93,7 +86,14 @@ typedef struct RowExtras {
   /* Bits by argument: weights that the kernel reads in an order of its own. Their memory may have been dropped, and the
    * kernel restores them itself where it reads them as they are (tensor/storage_drop.h). */
   uint64_t restores;
+  /* Runs in the place of the row's body, to the same bits, where gradients record nothing and no tensor is unusual, or
+   * declines. */
+  Kernel *beside;
 } RowExtras;
+#define BESIDE(kernel)           \
+  .extras = &(const RowExtras) { \
+    .beside = kernel             \
+  }
 #define OPEN(types)              \
   .extras = &(const RowExtras) { \
     .open = types                \
@@ -108,9 +108,8 @@ typedef struct OpRow {
   /* What the kernel and the shape function are told of which of several operators they run for: a number, or the
    * members of a const struct. */
   union {
-    int64_t param;              /* call_param */
-    const void *with;           /* call_with */
-    const OpShortcut *shortcut; /* of a row with a body; NULL: none */
+    int64_t param;    /* call_param */
+    const void *with; /* call_with */
   };
   ShapeFunction *shape; /* NULL: the kernel sets its outputs itself (call_set) */
   const char *lower;    /* formula over the argument names, tile/formula.h */

@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "interp/node_body.h"
+
 void compile_out(Compiler *c, Status status) {
   catch_throw(&c->catch_point, status);
 }
@@ -67,6 +69,8 @@ static void compile_operator(Compiler *c, const Node *node) {
     *site->operation = (KindForm){.name = op->row->schema};
     Status status = op->row->factory->make(node, &site->operation->kernel, &site->state, &site->state_free);
     if (status) compile_out(c, status);
+  } else if (op && (site->state = node_body_new(node, op, c->arena))) {
+    site->state_free = node_body_free;
   }
   site_outputs(c, site, node);
   emit(c, opcode, 0, index, 0, 0);

@@ -5,6 +5,7 @@
  *   interp/code.h              Code and its instructions
  *   interp/state.h             what a plan's Code reads of its first argument before it runs
  *   interp/compile_internal.h  what the files that make it share
+ *   interp/node_body.h         what runs where a plan's operator declines
  *   interp/last_use.h          where values die
  *   interp/task.h              frames, stacks, tasks
  *   interp/profile.h           what profiling code observes, guards
@@ -15,7 +16,8 @@
 #include "ir/ir.h"
 
 typedef struct Code Code;
-/* Self-contained: borrows nothing of the graph but types, sources and callables, which the unit keeps. */
+/* Self-contained: borrows nothing of the graph but types, sources and callables, which the unit keeps, and the
+ * Subgraphs of operators that may decline, which are in plans alone, and those keep their graph. */
 Status code_compile(const Graph *graph, Str name, Code **out) MUST_CHECK;
 void code_free(Code *code);
 void code_print(const Code *code, StrBuf *out); /* wick dump --stage bytecode, with the documents' names */

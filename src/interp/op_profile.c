@@ -157,8 +157,22 @@ static double flops_of(const Site *site, const Call *call) {
   return site->op && site->op->row->flops ? site->op->row->flops(call) : 0;
 }
 
+/* Of the operator that runs on this thread. */
+enum { NOT_DECLINED = -1 };
+typedef struct Running {
+  uint64_t inside; /* ns that operators inside it have taken: it nests as the C stack does, across interpreters */
+  int declined;    /* a Reason */
+} Running;
+static _Thread_local Running running;
+
+void op_profile_decline(Exec *exec, int reason) {
+  (void)exec;
+  running.declined = reason;
+}
+
 typedef struct Span {
   uint64_t start, whole, own; /* ns */
+  int declined;
 } Span;
 static void record(OpProfile *p, const Code *code, const Instruction *pc, const Call *call, Span span) {
   MemBudget *budget = mem_budget_enter(NULL); /* what is recorded is not the call's */
@@ -177,7 +191,12 @@ static void record(OpProfile *p, const Code *code, const Instruction *pc, const 
     row->count++;
     row->ns += span.own;
     if (span.own < row->least_ns) row->least_ns = span.own;
-    row->flops += flops;
+    if (span.declined != NOT_DECLINED) {
+      row->declines++;
+      row->declined = span.declined;
+    } else {
+      row->flops += flops;
+    }
     row->bytes += bytes;
     OpProfileEvent event = {index, (uint32_t)syscall(SYS_gettid), span.start - p->start_ns, span.whole};
     if (p->events.length == PROFILE_MAX_EVENTS || !vec_push(&p->events, event)) p->dropped_events++;
@@ -190,23 +209,22 @@ static void record(OpProfile *p, const Code *code, const Instruction *pc, const 
 
 Status op_profile_run(const Code *code, const Instruction *pc, Call *call) {
   assert(pc >= code->instructions && pc < code->instructions + code->instruction_count);
-  /* What the operators inside the one that runs on this thread have taken: it nests as the C stack does, across
-   * interpreters that operators enter. */
-  static _Thread_local uint64_t inside;
   const Site *site = &code->sites[pc->a];
   Exec *exec = call->exec;
-  uint64_t before = inside, start = clock_now_ns();
+  Running outer = running;
+  uint64_t start = clock_now_ns();
   Status status;
-  inside = 0;
+  running = (Running){0, NOT_DECLINED};
   if (site->callable)
     status =
         site->callable->run(site->callable, exec, call->inputs, call->input_count, call->outputs, call->output_count);
   else
     status = site->operation ? operator_call_made(exec, site->op, site->operation, call)
                              : operator_call(exec, site->op, call);
-  uint64_t whole = clock_now_ns() - start, own = whole > inside ? whole - inside : 0;
-  inside = before + whole;
-  if (!status) record(exec->profile, code, pc, call, (Span){start, whole, own});
+  uint64_t whole = clock_now_ns() - start, own = whole > running.inside ? whole - running.inside : 0;
+  int declined = running.declined;
+  running = (Running){outer.inside + whole, outer.declined};
+  if (!status) record(exec->profile, code, pc, call, (Span){start, whole, own, declined});
   return status;
 }
 

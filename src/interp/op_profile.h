@@ -14,6 +14,8 @@ typedef struct OpProfileRow {
   Str places;         /* the same with columns and all that called it: "layer.py:12:8 < model.py:30:4" */
   Str inputs, output; /* "float32[1,3,224,224], float32[64,3,7,7]": tensors, with their layout unless it is row-major */
   uint64_t count, ns, least_ns;
+  uint64_t declines;   /* of these, done by the operator's body, whose operators have rows of their own */
+  int declined;        /* why the last of them was: a Reason */
   uint64_t code;       /* number of the Code, which no other has */
   uint32_t pc;         /* of the instruction in it: in the order of the graph's nodes */
   double flops, bytes; /* of all calls together; bytes are those of all tensors read and written; flops 0: not known */
@@ -31,6 +33,8 @@ void op_profile_free(OpProfile *profile);
 
 /* Runs the instruction of an OP or a CALLABLE and records it in exec->profile. */
 Status op_profile_run(const Code *code, const Instruction *pc, Call *call) MUST_CHECK;
+/* The kernel of the operator that runs on this thread declined its call, for a Reason: its row says so. */
+void op_profile_decline(Exec *exec, int reason);
 /* A whole call of the API took so long. */
 void op_profile_add_call(OpProfile *profile, uint64_t ns);
 

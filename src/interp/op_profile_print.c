@@ -3,6 +3,7 @@
 
 #include "base/fork.h"
 #include "interp/op_profile_internal.h"
+#include "report/reason.h"
 
 static int compare_rows(const void *a, const void *b) {
   const OpProfileRow *x = *(const OpProfileRow *const *)a, *y = *(const OpProfileRow *const *)b;
@@ -46,6 +47,9 @@ static void print_line(const OpProfile *p, const OpProfileRow *row, double whole
   strbuf_printf(out, "  " STR_FMT "%s" STR_FMT "  " STR_FMT " -> " STR_FMT "  " STR_FMT "\n", STR_ARG(row->name),
                 row->overload.length ? "." : "", STR_ARG(row->overload), STR_ARG(row->inputs), STR_ARG(row->output),
                 STR_ARG(row->place));
+  if (row->declines)
+    strbuf_printf(out, "%*s%llu times %s\n", 65, "", (unsigned long long)row->declines,
+                  reason_text((Reason)row->declined));
 }
 
 static Status print_table(const OpProfile *p, StrBuf *out) {
@@ -114,6 +118,10 @@ static void print_row(const OpProfileRow *row, StrBuf *out) {
   print_number("flops", row->flops, out);
   strbuf_puts(out, ", ");
   print_number("bytes", row->bytes, out);
+  if (row->declines) {
+    strbuf_printf(out, ", \"declines\": %llu, ", (unsigned long long)row->declines);
+    print_text("declined", str_from(reason_text((Reason)row->declined)), out);
+  }
   strbuf_puts(out, "}");
 }
 

@@ -2,6 +2,7 @@
  * annotations; other nodes have their rule in the table of kinds (node_kind.h). What goes into a container that is more
  * than looked at goes to the wildcards; what comes out of one comes from there. */
 #include "ir/alias_internal.h"
+#include "ir/subgraph.h"
 
 enum { CALL_DEPTH_LIMIT = 32 };
 
@@ -233,8 +234,8 @@ static bool block_only_reads(AliasDb *db, const Block *block, int depth) {
       continue;
     }
     if (kind->effect == EFFECT_WRITES || kind->effect == EFFECT_RUNS) return false;
-    const NodeAttribute *subgraph = node_attribute(node, SYM_attr_Subgraph);
-    if (subgraph && !graph_only_reads(db, subgraph->g, depth + 1)) return false;
+    const Graph *subgraph = node_acting_subgraph(node);
+    if (subgraph && !graph_only_reads(db, subgraph, depth + 1)) return false;
     if (node_writes(node)) return false;
   }
   return true;
@@ -302,10 +303,10 @@ static void analyze_blocks(AliasDb *db, const Node *node) {
 
 /* Without a rule of its own. */
 static void analyze_by_schema(AliasDb *db, const Node *node) {
-  const NodeAttribute *subgraph = node_attribute(node, SYM_attr_Subgraph);
+  const Graph *subgraph = node_acting_subgraph(node);
   const FunctionSchema *schema;
   if (subgraph)
-    analyze_subgraph(db, node, subgraph->g);
+    analyze_subgraph(db, node, subgraph);
   else if (node->block_count)
     analyze_blocks(db, node);
   else if ((schema = node_schema(node)))

@@ -1,5 +1,6 @@
 /* What a node with its blocks reads and writes, computed once for each node that is asked about. */
 #include "ir/alias_internal.h"
+#include "ir/subgraph.h"
 
 typedef struct Gathering {
   VEC(ElementId) reads, writes;
@@ -55,8 +56,7 @@ static void gather_block(AliasDb *db, Gathering *g, const Block *block) {
 }
 
 static const Graph *subgraph_of(const Node *node) {
-  const NodeAttribute *attribute = node->kind == SYM_prim_fork ? NULL : node_attribute(node, SYM_attr_Subgraph);
-  return attribute && attribute->tag == ATTR_GRAPH ? attribute->g : NULL;
+  return node->kind == SYM_prim_fork ? NULL : node_acting_subgraph(node);
 }
 
 /* Subgraphs grow while passes work, so they are looked through each time: what they reach comes from the node's inputs.

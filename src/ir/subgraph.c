@@ -6,6 +6,12 @@ Graph *node_subgraph(const Node *group) {
   return attribute && attribute->tag == ATTR_GRAPH ? attribute->g : NULL;
 }
 
+Graph *node_acting_subgraph(const Node *node) {
+  Graph *graph = node_subgraph(node);
+  const Operator *op = graph ? node_operator(node) : NULL;
+  return op && operator_is_of_plans(op) ? NULL : graph;
+}
+
 void subgraph_erase_input(Node *group, uint32_t index) {
   block_erase_input(node_subgraph(group)->block, index);
   node_remove_input(group, index);

@@ -7,6 +7,9 @@
 
 /* The graph a group holds; NULL: none. */
 Graph *node_subgraph(const Node *group);
+/* The same where it says what the node does: not of a plan's operator, whose row says so and whose Subgraph is what
+ * runs where its kernel declines. */
+Graph *node_acting_subgraph(const Node *node);
 /* A new group with `node` alone in it, in the place of `node`, which is destroyed. */
 Node *subgraph_wrap(Node *node, Symbol kind, AliasDb *db);
 /* Puts a copy of `node` at the start of the group and destroys it. `node` stands before `group` in the same block and

@@ -187,6 +187,7 @@
   X(aten, wait) \
   X(aten, warn) \
   X(wick, attention) \
+  X(wick, batch_norm_relu) \
   X(wick, cat_in_place) \
   X(wick, cat_room) \
   X(wick, convolution_norm) \

@@ -26,6 +26,12 @@ static const char *const texts[] = {
 #undef X
 };
 
+static const Error declines[] = {
+#define X(name, text) {ERROR_UNSUPPORTED, (char *)text, "NotImplementedError", NULL, NULL, true},
+    REASONS(X)
+#undef X
+};
+
 Statistics executor_statistics;
 static _Atomic uint64_t totals[REASON_COUNT];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -35,6 +41,17 @@ static uint32_t place_count;
 const char *reason_text(Reason reason) {
   assert(reason < REASON_COUNT);
   return texts[reason];
+}
+
+Status reason_decline(Reason reason) {
+  assert(reason < REASON_COUNT);
+  return (Status)&declines[reason];
+}
+
+bool reason_is_decline(Status status, Reason *out) {
+  if (!status || !status->is_static || status < declines || status >= declines + REASON_COUNT) return false;
+  *out = (Reason)(status - declines);
+  return true;
 }
 
 static void print_line(const Source *source, uint32_t offset, char *out) {

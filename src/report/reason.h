@@ -2,6 +2,7 @@
  * being fast. And the executors' counters. One table for the process; every function may be called by any thread. */
 #pragma once
 
+#include "base/status.h"
 #include "report/source.h"
 
 /* enumerator, what is shown */
@@ -23,7 +24,14 @@
   X(NOT_FUSED_SWITCHED_OFF, "not fused: fusion is switched off")                                                 \
   X(NOT_FUSED_GRADIENT, "not fused: an input records gradients")                                                 \
   X(NOT_FUSED_TRACED, "not fused: the call is traced")                                                           \
-  X(NOT_FUSED_KIND, "not fused: an input is undefined, lazily conjugated, or on no device that fuses")           \
+  X(NOT_FUSED_KIND, "not fused: an input is undefined, lazily conjugated, or not where the kernel computes")     \
+  X(NOT_FUSED_DTYPE, "not fused: the kernel does not compute in the inputs' dtypes")                             \
+  X(NOT_FUSED_LAYOUT, "not fused: an input's elements don't lie as the kernel reads them")                       \
+  X(NOT_FUSED_WEIGHTS, "not fused: a weight is not of the layer's sizes, or no contiguous float32")              \
+  X(NOT_FUSED_ARGUMENT, "not fused: the kernel lacks what an argument asks for")                                 \
+  X(NOT_FUSED_SIZE, "not fused: at these sizes it would not pay")                                                \
+  X(NOT_FUSED_APART, "not fused: the tensors to be joined don't lie next to each other")                         \
+  X(NOT_FUSED_DETERMINISTIC, "not fused: the call is to be deterministic")                                       \
   X(NOT_FUSED_RANK, "not fused: an input has too many dimensions")                                               \
   X(NOT_FUSED_SHAPE, "not fused: the inputs' sizes don't fit together")                                          \
   X(NOT_FUSED_NO_KERNEL, "not fused: the operators have no kernel for these dtypes")                             \
@@ -87,21 +95,26 @@ void reason_add(Reason reason, SourceRange range);
 /* The same, of one operator or node: "aten::cumsum". */
 void reason_add_of(Reason reason, Str what, SourceRange range);
 uint64_t reason_count(Reason reason);
+/* What a kernel returns that leaves its call to the operator's body, having done nothing: static, one for each reason.
+ * operator_call counts it and runs the body; nobody else sees it. */
+Status reason_decline(Reason reason) MUST_CHECK NEVER_NULL;
+bool reason_is_decline(Status status, Reason *out);
 /* For every reason and place, the most frequent first: "3x  file.py:12  not fused: ... (aten::add)", and the line of
  * source below it. */
 void reason_print(StrBuf *out);
 void reason_keep_places(const Source *source); /* of a source that is about to go */
 void reason_reset(void);                       /* test hook */
 
-#define STATISTICS(X)                                               \
-  X(invocations, "calls that came to an executor")                  \
-  X(plan_hits, "calls that ran in a plan")                          \
-  X(plan_misses, "calls for whose arguments there was no plan yet") \
-  X(compiles, "plans that were made")                               \
-  X(bailouts, "calls that a failed guard sent on in the baseline")  \
-  X(packed_weights, "weights that convolutions packed")             \
-  X(state_reads, "calls that read their module's state anew")       \
-  X(state_guards, "guards on their module's state that calls asked")
+#define STATISTICS(X)                                                \
+  X(invocations, "calls that came to an executor")                   \
+  X(plan_hits, "calls that ran in a plan")                           \
+  X(plan_misses, "calls for whose arguments there was no plan yet")  \
+  X(compiles, "plans that were made")                                \
+  X(bailouts, "calls that a failed guard sent on in the baseline")   \
+  X(packed_weights, "weights that convolutions packed")              \
+  X(state_reads, "calls that read their module's state anew")        \
+  X(state_guards, "guards on their module's state that calls asked") \
+  X(declines, "calls that a kernel left to its operator's body")
 
 typedef struct Statistics {
 #define X(name, text) _Atomic uint64_t name;

@@ -16,15 +16,31 @@ typedef struct Case {
   IValue inputs[INPUTS], got[LAYERS], expected[LAYERS];
 } Case;
 
-static void run_joined(Case *c) {
-  static OpRef linears = OP_REF("wick::linears", "");
-  check(op_call(&exec, &linears, INPUTS, c->inputs, LAYERS, c->got));
-}
-static void run_apart(Case *c) {
+static Status run_layers(const IValue *inputs, IValue *outputs) {
   static OpRef linear = OP_REF("aten::linear", "");
   for (int i = 0; i < LAYERS; i++)
-    check(op_call(&exec, &linear, 3, (IValue[]){c->inputs[0], c->inputs[2 * i + 1], c->inputs[2 * i + 2]}, 1,
-                  &c->expected[i]));
+    TRY(op_call(&exec, &linear, 3, (IValue[]){inputs[0], inputs[2 * i + 1], inputs[2 * i + 2]}, 1, &outputs[i]));
+  return OK;
+}
+/* As a node of a plan, whose body is what it was made from. */
+static Status run_body(const CallBody *body, Call *call) {
+  (void)body;
+  return run_layers(call->inputs, call->outputs);
+}
+static Status call_joined(Case *c) {
+  static OpRef ref = OP_REF("wick::linears", "");
+  static const CallBody body = {.run = run_body};
+  const Operator *op;
+  Call call = {.inputs = c->inputs, .input_count = INPUTS, .outputs = c->got, .output_count = LAYERS, .body = &body};
+  for (int i = 0; i < LAYERS; i++) c->got[i] = IVALUE_NONE;
+  check(op_find(&ref, &op));
+  return operator_call(&exec, op, &call);
+}
+static void run_joined(Case *c) {
+  check(call_joined(c));
+}
+static void run_apart(Case *c) {
+  check(run_layers(c->inputs, c->expected));
 }
 static void compare(const Case *c) {
   for (int i = 0; i < LAYERS; i++) {
@@ -115,7 +131,7 @@ static void test_errors(void **state) {
     c.inputs[3] = ivalue_tensor(random_tensor(cases[i].ndim, SIZES(cases[i].sizes[0], cases[i].sizes[1], 1)));
     if (cases[i].bias) c.inputs[4] = ivalue_tensor(random_tensor(1, SIZES(cases[i].bias)));
     c.inputs[5] = ivalue_tensor(random_tensor(2, SIZES(6, 99))); /* wrong, too, but later */
-    check_error(op_call(&exec, &linears, INPUTS, c.inputs, LAYERS, c.got), cases[i].error);
+    check_error(call_joined(&c), cases[i].error);
     for (int k = 0; k < LAYERS; k++) ivalue_release(c.got[k]);
     release_inputs(&c);
   }

@@ -1,5 +1,5 @@
-/* Recurrent layers and cells with shortcuts in the place of their bodies: the same bits, sizes and strides as the
- * bodies, which run where gradients are recorded; and that the shortcuts do run. */
+/* Recurrent layers and cells with kernels beside their bodies: the same bits, sizes and strides as the
+ * bodies, which run where gradients are recorded; and that the kernels do run. */
 #include "program_fixture.h"
 
 #include "api/handles.h"
@@ -108,7 +108,7 @@ static const char program[] =
     "                if not cell(mode, sizes[0], sizes[1], sizes[2], biases == 0):\n"
     "                    return '{} {} {}'.format(mode, sizes, biases)\n"
     "    return ''\n"
-    /* what is not for the shortcuts: the bodies' results and errors */
+    /* what the kernels decline: the bodies' results and errors */
     "def refused(case: int) -> str:\n"
     "    x = torch.randn(4, 2, 3)\n"
     "    p, q = weights(0, 3, 5, 1, True, 1)\n"
@@ -156,12 +156,11 @@ static IValue zeros(int ndim, const int64_t *sizes) {
   return ivalue_tensor(t);
 }
 
-static void test_shortcut_runs(void **state) {
+static void test_kernel_runs(void **state) {
   (void)state;
   Exec exec;
   api_exec_init(&exec, NULL);
   List *params, *hx;
-  bool done = false;
   assert_null(list_new(TYPE(TENSOR), 2, &params));
   assert_null(list_new(TYPE(TENSOR), 2, &hx));
   assert_null(list_append(params, zeros(2, (int64_t[]){20, 3})));
@@ -177,9 +176,13 @@ static void test_shortcut_runs(void **state) {
                      ivalue_bool(false),
                      ivalue_bool(false)};
   IValue outputs[3] = {IVALUE_NONE, IVALUE_NONE, IVALUE_NONE};
-  Call call = {.exec = &exec, .inputs = inputs, .outputs = outputs, .input_count = 9, .output_count = 3};
-  assert_null(rnn_sequence_shortcut(&call, 0, &done));
-  assert_true(done);
+  Call call = {.exec = &exec,
+               .op = operator_find_overload(STR("aten::lstm"), STR("input")),
+               .inputs = inputs,
+               .outputs = outputs,
+               .input_count = 9,
+               .output_count = 3};
+  assert_null(kernel_rnn_sequence(&call));
   assert_int_equal(call_out(&call, 0)->sizes[2], 5);
   for (int i = 0; i < 9; i++) ivalue_release(inputs[i]);
   for (int i = 0; i < 3; i++) ivalue_release(outputs[i]);
@@ -187,6 +190,6 @@ static void test_shortcut_runs(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_bits), cmocka_unit_test(test_bodies),
-                                     cmocka_unit_test(test_shortcut_runs)};
+                                     cmocka_unit_test(test_kernel_runs)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

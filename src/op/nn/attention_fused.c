@@ -22,70 +22,6 @@ enum {
   DIM
 };
 
-/* ---- by its parts ---- */
-static Status multiply(Call *call, uint32_t which, IValue a, IValue b, IValue *out) {
-  static OpRef matmul = OP_REF("aten::matmul", ""), bmm = OP_REF("aten::bmm", ""),
-               baddbmm = OP_REF("aten::baddbmm", "");
-  Str name = call_str(call, which);
-  IValue one = ivalue_int(1);
-  if (str_is(name, "matmul")) return op_call(call->exec, &matmul, 2, (IValue[]){a, b}, 1, out);
-  if (str_is(name, "bmm")) return op_call(call->exec, &bmm, 2, (IValue[]){a, b}, 1, out);
-  if (which == SCORES && str_is(name, "baddbmm"))
-    return op_call(call->exec, &baddbmm, 5, (IValue[]){call->inputs[ADD], a, b, one, one}, 1, out);
-  return status_new(ERROR_RUNTIME, "attention multiplies by matmul or bmm, not by '" STR_FMT "'", STR_ARG(name));
-}
-static bool adds_in_product(const Call *call) {
-  return str_is(call_str(call, SCORES), "baddbmm");
-}
-static Status scale(Call *call, IValue x, IValue *out) {
-  static OpRef mul = OP_REF("aten::mul", "Scalar"), div = OP_REF("aten::div", "Scalar");
-  return op_call(call->exec, call_bool(call, DIVIDES) ? &div : &mul, 2, (IValue[]){x, call->inputs[FACTOR]}, 1, out);
-}
-static Status add_mask(Call *call, IValue x, IValue *out) {
-  static OpRef add = OP_REF("aten::add", "Tensor");
-  IValue mask = call->inputs[ADD], one = ivalue_int(1);
-  return op_call(call->exec, &add, 3, call_bool(call, ADD_FIRST) ? (IValue[]){mask, x, one} : (IValue[]){x, mask, one},
-                 1, out);
-}
-static Status fill_hidden(Call *call, IValue x, IValue *out) {
-  static OpRef fill = OP_REF("aten::masked_fill", "Scalar");
-  return op_call(call->exec, &fill, 3, (IValue[]){x, call->inputs[HIDDEN], call->inputs[FILL]}, 1, out);
-}
-static Status soften(Call *call, IValue x, IValue *out) {
-  static OpRef softmax = OP_REF("aten::softmax", "int");
-  return op_call(call->exec, &softmax, 3, (IValue[]){x, call->inputs[DIM], IVALUE_NONE}, 1, out);
-}
-static Status weigh_values(Call *call, IValue x, IValue *out) {
-  return multiply(call, RESULT, x, call->inputs[VALUE], out);
-}
-static Status run_parts(Call *call) {
-  typedef Status Part(Call * call, IValue x, IValue * out);
-  const struct {
-    bool is_there;
-    Part *run;
-  } parts[] = {{!call_is_none(call, FACTOR), scale},
-               {!call_is_none(call, ADD) && !adds_in_product(call), add_mask},
-               {!call_is_none(call, HIDDEN), fill_hidden},
-               {true, soften},
-               {true, weigh_values}};
-  IValue result = IVALUE_NONE, next = IVALUE_NONE;
-  Status status = multiply(call, SCORES, call->inputs[QUERY], call->inputs[KEY], &result);
-  for (size_t i = 0; i < sizeof parts / sizeof *parts && status == OK; i++) {
-    if (!parts[i].is_there) continue;
-    status = parts[i].run(call, result, &next);
-    ivalue_release(result);
-    result = next;
-    next = IVALUE_NONE;
-  }
-  if (status == OK) call_set(call, 0, result);
-  return status;
-}
-
-/* ---- in one pass ---- */
-static bool is_plain(const Tensor *t, DType dtype) {
-  return t->dtype == dtype && !(t->flags & TENSOR_UNUSUAL);
-}
-
 /* Strides by which the first `ndim` of the sizes pass over what is broadcast to all of them; false: it is larger. */
 static bool broadcast(const Tensor *t, int ndim, const int64_t *sizes, int64_t *strides) {
   if (t->ndim > ndim) return false;
@@ -124,21 +60,46 @@ static bool is_last(int64_t dim, int ndim) {
   return dim == -1 || dim == ndim - 1;
 }
 
-/* Whether everything is as the kernel takes it, and how it lies. What is no error here is none for the parts. */
-static bool plan_attention(Call *call, Plan *plan) {
-  const Tensor *query = call_tensor(call, QUERY), *key = call_tensor(call, KEY), *value = call_tensor(call, VALUE);
-  const Tensor *add = call_tensor_or_null(call, ADD), *hidden = call_tensor_or_null(call, HIDDEN);
+/* On the host and of that dtype; NULL is. */
+static Status check_tensor(const Tensor *t, DType dtype) {
+  if (t && t->flags & (TENSOR_UNUSUAL | TENSOR_UNDEFINED)) return reason_decline(REASON_NOT_FUSED_KIND);
+  return !t || t->dtype == dtype ? OK : reason_decline(REASON_NOT_FUSED_DTYPE);
+}
+
+/* What the program wrote, whatever the operator. */
+typedef struct Operands {
+  const Tensor *query, *key, *value;
+  const Tensor *add, *hidden; /* NULL: none */
+  IValue factor, fill;        /* factor: None: none */
+  bool divides, by_batches;   /* by bmm, which broadcasts nothing */
+  int64_t dim;
+} Operands;
+
+static Status check_operands(const Call *call, const Operands *o) {
+  if (fused_records(call)) return reason_decline(REASON_NOT_FUSED_GRADIENT);
+  if (call->exec->deterministic) return reason_decline(REASON_NOT_FUSED_DETERMINISTIC);
+  TRY(check_tensor(o->query, DTYPE_FLOAT32));
+  TRY(check_tensor(o->key, DTYPE_FLOAT32));
+  TRY(check_tensor(o->value, DTYPE_FLOAT32));
+  TRY(check_tensor(o->add, DTYPE_FLOAT32));
+  TRY(check_tensor(o->hidden, DTYPE_BOOL));
+  /* the factor is a real number, and the filled one of float32's range */
+  if (o->factor.tag == TAG_COMPLEX || o->fill.tag == TAG_COMPLEX) return reason_decline(REASON_NOT_FUSED_ARGUMENT);
+  double fill = ivalue_to_double(o->fill);
+  return isinf(fill) || fabs(fill) <= FLT_MAX ? OK : reason_decline(REASON_NOT_FUSED_ARGUMENT);
+}
+
+/* Whether the sizes are as the kernel takes them, and how everything lies. What is no error here is none elsewhere. */
+static bool plan_attention(const Operands *o, Plan *plan) {
+  const Tensor *query = o->query, *key = o->key, *value = o->value;
   AttentionPart *part = &plan->all.part;
   int ndim = query->ndim;
-  bool by_batches = !str_is(call_str(call, SCORES), "matmul") || !str_is(call_str(call, RESULT), "matmul");
-  if (!is_plain(query, DTYPE_FLOAT32) || !is_plain(key, DTYPE_FLOAT32) || !is_plain(value, DTYPE_FLOAT32) || ndim < 2 ||
-      key->ndim != ndim || value->ndim != ndim || (by_batches && ndim != 3) || !is_last(call_int(call, DIM), ndim) ||
-      (add && !is_plain(add, DTYPE_FLOAT32)) || (hidden && !is_plain(hidden, DTYPE_BOOL)))
+  if (ndim < 2 || key->ndim != ndim || value->ndim != ndim || (o->by_batches && ndim != 3) || !is_last(o->dim, ndim))
     return false;
   plan->ndim = ndim;
   for (int d = 0; d + 2 < ndim; d++) {
     plan->sizes[d] = query->sizes[d] > key->sizes[d] ? query->sizes[d] : key->sizes[d];
-    if (by_batches && (query->sizes[d] != key->sizes[d] || value->sizes[d] != key->sizes[d])) return false;
+    if (o->by_batches && (query->sizes[d] != key->sizes[d] || value->sizes[d] != key->sizes[d])) return false;
   }
   int64_t rows = query->sizes[ndim - 2], keys = key->sizes[ndim - 1], width = query->sizes[ndim - 1],
           out_width = value->sizes[ndim - 1];
@@ -148,16 +109,17 @@ static bool plan_attention(Call *call, Plan *plan) {
     if (plan->sizes[d] < 1) return false;
   if (width < 1 || out_width < 1 || key->sizes[ndim - 2] != width || value->sizes[ndim - 2] != keys) return false;
   if (!place(plan, 0, query, rows, width, &part->query) || !place(plan, 1, key, width, keys, &part->key) ||
-      !place(plan, 2, value, keys, out_width, &part->value) || (add && !place(plan, 3, add, rows, keys, &part->add)) ||
-      (hidden && !place(plan, 4, hidden, rows, keys, &part->hidden)))
+      !place(plan, 2, value, keys, out_width, &part->value) ||
+      (o->add && !place(plan, 3, o->add, rows, keys, &part->add)) ||
+      (o->hidden && !place(plan, 4, o->hidden, rows, keys, &part->hidden)))
     return false;
   part->rows = rows;
   part->keys = keys;
   part->width = width;
   part->out_width = out_width;
-  part->divides = call_bool(call, DIVIDES);
-  part->factor = call_is_none(call, FACTOR) ? 1 : (float)ivalue_to_double(call_scalar(call, FACTOR));
-  part->fill = (float)ivalue_to_double(call_scalar(call, FILL));
+  part->divides = o->divides;
+  part->factor = o->factor.tag == TAG_NONE ? 1 : (float)ivalue_to_double(o->factor);
+  part->fill = (float)ivalue_to_double(o->fill);
   return true;
 }
 
@@ -182,21 +144,37 @@ static Status run_fused(Call *call, Plan *plan) {
   return status;
 }
 
-/* Whether the factor is a real number and the filled one of float32's range: others are the parts' affair. */
-static bool takes_numbers(const Call *call) {
-  if (!call_is_none(call, FACTOR) && call_scalar(call, FACTOR).tag == TAG_COMPLEX) return false;
-  if (call_scalar(call, FILL).tag == TAG_COMPLEX) return false;
-  double fill = ivalue_to_double(call_scalar(call, FILL));
-  return isinf(fill) || fabs(fill) <= FLT_MAX;
+static Status run(Call *call, const Operands *o) {
+  Plan plan = {0};
+  TRY(check_operands(call, o));
+  return plan_attention(o, &plan) ? run_fused(call, &plan) : reason_decline(REASON_NOT_FUSED_SHAPE);
 }
 
 static Status kernel_attention(Call *call) {
-  Plan plan = {0};
-  if (adds_in_product(call) && call_is_none(call, ADD))
+  if (str_is(call_str(call, SCORES), "baddbmm") && call_is_none(call, ADD))
     return status_new(ERROR_RUNTIME, "attention by baddbmm needs a mask");
-  if (fused_records(call) || call->exec->deterministic || !takes_numbers(call) || !plan_attention(call, &plan))
-    return run_parts(call);
-  return run_fused(call, &plan);
+  bool by_batches = !str_is(call_str(call, SCORES), "matmul") || !str_is(call_str(call, RESULT), "matmul");
+  Operands o = {.query = call_tensor(call, QUERY),
+                .key = call_tensor(call, KEY),
+                .value = call_tensor(call, VALUE),
+                .add = call_tensor_or_null(call, ADD),
+                .hidden = call_tensor_or_null(call, HIDDEN),
+                .factor = call_scalar(call, FACTOR),
+                .fill = call_scalar(call, FILL),
+                .divides = call_bool(call, DIVIDES),
+                .by_batches = by_batches,
+                .dim = call_int(call, DIM)};
+  return run(call, &o);
+}
+
+static Status kernel_masked_attention(Call *call) {
+  Operands o = {.query = call_tensor(call, 0),
+                .key = call_tensor(call, 1),
+                .value = call_tensor(call, 2),
+                .hidden = call_tensor_or_null(call, 3),
+                .fill = ivalue_float(-INFINITY),
+                .dim = -1};
+  return run(call, &o);
 }
 
 static double flops_attention(const Call *call) {
@@ -213,5 +191,13 @@ static const OpRow rows[] = {
      .kernel = kernel_attention,
      .flops = flops_attention,
      .flags = OP_COMPOSITE | OP_OF_PLANS},
+    {.schema = "wick::masked_attention(Tensor query, Tensor key, Tensor value, Tensor? hidden) -> Tensor",
+     .body = "scores = torch.matmul(query, key)\n"
+             "if hidden is not None:\n"
+             "    scores = scores.masked_fill(hidden, float('-inf'))\n"
+             "return torch.matmul(scores.softmax(-1), value)",
+     BESIDE(kernel_masked_attention),
+     .flops = flops_attention,
+     .flags = OP_OF_PLANS},
 };
 OP_TABLE(op_table_attention_fused, rows);

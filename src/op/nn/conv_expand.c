@@ -15,15 +15,6 @@ static const IValue *second_inputs(const Call *call, IValue between, IValue *inp
   return inputs;
 }
 
-static Status run_parts(Call *call) {
-  IValue between, inputs[CONV_NORM_INPUTS], out;
-  TRY(op_call(call->exec, &conv_norm, CONV_NORM_INPUTS, call->inputs, 1, &between));
-  Status status = op_call(call->exec, &conv_norm, CONV_NORM_INPUTS, second_inputs(call, between, inputs), 1, &out);
-  ivalue_release(between);
-  if (!status) call_set(call, 0, out);
-  return status;
-}
-
 /* What looks like the result between the two and has no data. Not to be retained. */
 static Status set_look(const ConvParams *p, Tensor *out) {
   *out = (Tensor){.dtype = DTYPE_FLOAT32, .ndim = (uint8_t)(p->spatial + 2), .contiguous = 1, .row_major = 1};
@@ -41,18 +32,16 @@ typedef struct Pair {
   Tensor between;
 } Pair;
 
-static Status read_pair(const Call *call, Pair *pair, bool *is_ordinary) {
-  *is_ordinary = false;
-  if (fused_records(call)) return OK;
+static Status read_pair(const Call *call, Pair *pair) {
+  if (fused_records(call)) return reason_decline(REASON_NOT_FUSED_GRADIENT);
   pair->first_call = *call;
   TRY(op_find(&conv_norm, &pair->first_call.op));
   pair->first_call.input_count = CONV_NORM_INPUTS;
-  TRY(conv_norm_read(&pair->first_call, &pair->first, is_ordinary));
-  if (!*is_ordinary) return OK;
+  TRY(conv_norm_read(&pair->first_call, &pair->first));
   TRY(set_look(&pair->first.params, &pair->between));
   pair->second_call = pair->first_call;
   pair->second_call.inputs = second_inputs(call, ivalue_tensor(&pair->between), pair->second_inputs);
-  return conv_norm_read(&pair->second_call, &pair->second, is_ordinary);
+  return conv_norm_read(&pair->second_call, &pair->second);
 }
 
 static Status run_at_once(Call *call, const Expansion *both) {
@@ -72,10 +61,9 @@ static Status run_at_once(Call *call, const Expansion *both) {
 
 static Status kernel_expand(Call *call) {
   Pair pair;
-  bool is_ordinary;
-  TRY(read_pair(call, &pair, &is_ordinary));
+  TRY(read_pair(call, &pair));
   Expansion both = {&pair.first.params, &pair.second.params, &pair.first.epilogue, &pair.second.epilogue};
-  if (!is_ordinary || !conv_takes_expansion(&both)) return run_parts(call);
+  if (!conv_takes_expansion(&both)) return reason_decline(REASON_NOT_FUSED_SIZE);
   TRY(conv_norm_begin(&pair.first_call, &pair.first));
   Status status = conv_norm_begin(&pair.second_call, &pair.second);
   if (!status) status = run_at_once(call, &both);
@@ -86,11 +74,9 @@ static Status kernel_expand(Call *call) {
 
 static double flops(const Call *call) {
   Pair pair;
-  bool is_ordinary;
-  Status status = read_pair(call, &pair, &is_ordinary);
-  bool is_read = !status && is_ordinary;
+  Status status = read_pair(call, &pair);
   status_free(status);
-  return is_read ? conv_flops(&pair.first_call) + conv_flops(&pair.second_call) : 0;
+  return status ? 0 : conv_flops(&pair.first_call) + conv_flops(&pair.second_call);
 }
 
 static const OpRow rows[] = {

@@ -40,82 +40,6 @@ static ConvActivation activation_of(const Call *call) {
   return activation || !name.length ? activation : CONV_ACTIVATION_COUNT;
 }
 
-static Status run_gate(Call *call, IValue x, IValue *out) {
-  static OpRef mul = OP_REF("aten::mul", "Tensor");
-  IValue gate = call->inputs[GATE]; /* the order decides about the layout of the product */
-  return op_call(call->exec, &mul, 2, call_bool(call, GATE_FIRST) ? (IValue[]){gate, x} : (IValue[]){x, gate}, 1, out);
-}
-static Status run_norm(Call *call, IValue x, IValue *out) {
-  static OpRef norm = OP_REF("aten::batch_norm", "");
-  const IValue *in = call->inputs;
-  return op_call(call->exec, &norm, 9,
-                 (IValue[]){x, in[GAMMA], in[BETA], in[MEAN], in[VAR], ivalue_bool(false), ivalue_float(0), in[EPS],
-                            ivalue_bool(true)},
-                 1, out);
-}
-static Status run_add(Call *call, IValue x, IValue *out) {
-  static OpRef add = OP_REF("aten::add", "Tensor");
-  IValue term = call->inputs[ADD], one = ivalue_int(1); /* the order decides about the layout of the sum */
-  return op_call(call->exec, &add, 3, call_bool(call, ADD_FIRST) ? (IValue[]){term, x, one} : (IValue[]){x, term, one},
-                 1, out);
-}
-static Status run_gelu(Call *call, OpRef *gelu, IValue x, IValue *out) {
-  String *none;
-  TRY(string_new(STR("none"), &none));
-  IValue approximate = ivalue_string(none);
-  Status status = op_call(call->exec, gelu, 2, (IValue[]){x, approximate}, 1, out);
-  ivalue_release(approximate);
-  return status;
-}
-/* In place, what it gives keeps the strides and the dtype of what it is given. */
-static Status run_activation(Call *call, IValue x, IValue *out) {
-  static OpRef relu[] = {OP_REF("aten::relu", ""), OP_REF("aten::relu_", "")};
-#define X(name, text) {OP_REF("aten::" text, ""), OP_REF("aten::" text "_", "")},
-  static OpRef all[][2] = {CONV_ACTIVATIONS(X)};
-#undef X
-  const IValue *in = call->inputs;
-  ConvActivation activation = activation_of(call);
-  if (activation == CONV_ACTIVATION_COUNT)
-    return status_new(ERROR_RUNTIME, "there is no activation '" STR_FMT "'", STR_ARG(call_str(call, ACTIVATION)));
-  bool in_place = str_ends_with(call_str(call, ACTIVATION), "_");
-  OpRef *op = &all[activation][in_place];
-  if (activation == CONV_GELU) return run_gelu(call, op, x, out);
-  if (activation != CONV_CLAMP) return op_call(call->exec, op, 1, &x, 1, out);
-  bool is_relu = call_double(call, LOW) == 0 && isinf(call_double(call, HIGH));
-  return is_relu ? op_call(call->exec, &relu[in_place], 1, &x, 1, out)
-                 : op_call(call->exec, op, 3, (IValue[]){x, in[LOW], in[HIGH]}, 1, out);
-}
-
-static Status run_convolution(Call *call, IValue x, IValue *out) {
-  static OpRef convolutions[] = {OP_REF("aten::conv1d", ""), OP_REF("aten::conv2d", ""), OP_REF("aten::conv3d", "")};
-  const IValue *in = call->inputs;
-  int64_t dims = call_int(call, DIMS);
-  if (dims < 1 || dims > 3)
-    return status_new(ERROR_INVALID_ARGUMENT, "no convolution has %lld dimensions", (long long)dims);
-  return op_call(call->exec, &convolutions[dims - 1], 7,
-                 (IValue[]){x, in[WEIGHT], in[BIAS], in[STRIDE], in[PADDING], in[DILATION], in[GROUPS]}, 1, out);
-}
-
-static Status run_parts(Call *call) {
-  typedef Status Part(Call * call, IValue x, IValue * out);
-  static const struct {
-    uint32_t argument; /* None: without this part */
-    Part *run;
-  } parts[] = {
-      {GATE, run_gate}, {WEIGHT, run_convolution}, {MEAN, run_norm}, {ADD, run_add}, {ACTIVATION, run_activation}};
-  IValue result = call->inputs[INPUT], next;
-  ivalue_retain(result);
-  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-    if (call_is_none(call, parts[i].argument)) continue;
-    Status status = parts[i].run(call, result, &next);
-    ivalue_release(result);
-    TRY(status);
-    result = next;
-  }
-  call_set(call, 0, result);
-  return OK;
-}
-
 /* scale = gamma / sqrt(var + eps), shift = beta + (bias - mean) * scale: the normalization of stored statistics. All
  * that is read comes from memory in one loop, so that the waits for it fall together. */
 static inline __attribute__((always_inline)) void fold_channels(int64_t channels, const float *mean, const float *var,
@@ -180,45 +104,58 @@ static Status run_fused(Call *call, const ConvNorm *n) {
 }
 
 /* The tensor to add, if any, is of the results' sizes, and the activation one of the table. */
-static bool has_plain_end(const Call *call, const ConvParams *p) {
+static Status check_end(const Call *call, const ConvParams *p) {
   const Tensor *add = call_tensor_or_null(call, ADD);
-  if (activation_of(call) == CONV_ACTIVATION_COUNT) return false;
-  if (!add) return call_is_none(call, ADD);
-  if (!fused_is_plain(add) || add->ndim != p->spatial + 2 || add->sizes[0] != p->batch ||
-      add->sizes[1] != p->out_channels)
-    return false;
-  for (int d = 0; d < p->spatial; d++)
-    if (add->sizes[2 + d] != p->out[CONV_SPATIAL - p->spatial + d]) return false;
-  return true;
+  if (activation_of(call) == CONV_ACTIVATION_COUNT) return reason_decline(REASON_NOT_FUSED_ARGUMENT);
+  if (!add) return call_is_none(call, ADD) ? OK : reason_decline(REASON_NOT_FUSED_KIND);
+  if (!fused_is_plain(add)) return fused_decline(add);
+  int64_t sizes[CONV_SPATIAL + 2];
+  bool fits = add->ndim == p->spatial + 2 &&
+              !memcmp(add->sizes, conv_result_sizes(p, sizes), (size_t)add->ndim * sizeof *sizes);
+  return fits ? OK : reason_decline(REASON_NOT_FUSED_SHAPE);
 }
 
 /* The gate, if any, has a number for each plane of the input, and their product is row-major. */
-static bool has_plain_gate(const Call *call, const Tensor *input) {
+static Status check_gate(const Call *call, const Tensor *input) {
   const Tensor *gate = call_tensor_or_null(call, GATE);
-  if (!gate) return call_is_none(call, GATE);
-  if (!fused_is_plain(gate) || gate->ndim != input->ndim || !gate->row_major || !input->row_major) return false;
-  for (int d = 0; d < gate->ndim; d++)
-    if (gate->sizes[d] != (d < 2 ? input->sizes[d] : 1)) return false;
-  return true;
+  if (!gate) return call_is_none(call, GATE) ? OK : reason_decline(REASON_NOT_FUSED_KIND);
+  if (!fused_is_plain(gate)) return fused_decline(gate);
+  if (!gate->row_major || !input->row_major) return reason_decline(REASON_NOT_FUSED_LAYOUT);
+  bool fits = gate->ndim == input->ndim;
+  for (int d = 0; d < gate->ndim && fits; d++) fits = gate->sizes[d] == (d < 2 ? input->sizes[d] : 1);
+  return fits ? OK : reason_decline(REASON_NOT_FUSED_SHAPE);
 }
 
-/* Anything out of the ordinary goes to the parts, which know how to do or refuse it. */
-Status conv_norm_read(const Call *call, ConvNorm *n, bool *is_ordinary) {
+/* What can be said before the sizes are known. */
+static Status check_operands(const Call *call, const Tensor *input, const Tensor *weight) {
+  if (fused_records(call)) return reason_decline(REASON_NOT_FUSED_GRADIENT);
+  if (call->exec->deterministic) return reason_decline(REASON_NOT_FUSED_DETERMINISTIC);
+  if (!fused_is_plain(input)) return fused_decline(input);
+  if (!fused_is_plain(weight)) return fused_decline(weight);
+  if (input->ndim != weight->ndim) return reason_decline(REASON_NOT_FUSED_SHAPE);
+  if (!call_tensor_or_null(call, MEAN) != !call_tensor_or_null(call, VAR)) return reason_decline(REASON_NOT_FUSED_KIND);
+  return check_gate(call, input);
+}
+
+/* One number for each channel. */
+static Status check_vectors(const Call *call, int64_t channels) {
+  static const uint8_t vectors[] = {BIAS, GAMMA, BETA, MEAN, VAR};
+  for (size_t i = 0; i < sizeof vectors; i++)
+    if (!fused_is_vector(call_tensor_or_null(call, vectors[i]), channels))
+      return reason_decline(REASON_NOT_FUSED_WEIGHTS);
+  return OK;
+}
+
+Status conv_norm_read(const Call *call, ConvNorm *n) {
   const Tensor *input = call_tensor(call, INPUT), *weight = call_tensor(call, WEIGHT);
-  const Tensor *mean = call_tensor_or_null(call, MEAN), *var = call_tensor_or_null(call, VAR);
-  *is_ordinary = false;
-  if (fused_records(call) || call->exec->deterministic || !fused_is_plain(input) || !fused_is_plain(weight) ||
-      input->dtype != DTYPE_FLOAT32 || input->ndim != weight->ndim || (mean != NULL) != (var != NULL) ||
-      !has_plain_gate(call, input))
-    return OK;
+  TRY(check_operands(call, input, weight));
   static const ConvPlaces places = {INPUT, WEIGHT, BIAS, STRIDE, PADDING, DILATION, GROUPS, -1, -1};
   ConvParams *p = &n->params;
   TRY(conv_read_at(call, &places, p));
-  if (!conv_gives_row_major(p, input, weight)) return OK;
-  if (!call_is_none(call, GATE) && !conv_takes_gate(p)) return OK;
-  for (uint32_t i = BIAS; i <= VAR; i++)
-    if ((i == BIAS || i >= GAMMA) && !fused_is_vector(call_tensor_or_null(call, i), p->out_channels)) return OK;
-  if (!has_plain_end(call, p)) return OK;
+  if (!conv_gives_row_major(p, input, weight)) return reason_decline(REASON_NOT_FUSED_LAYOUT);
+  if (!call_is_none(call, GATE) && !conv_takes_gate(p)) return reason_decline(REASON_NOT_FUSED_SIZE);
+  TRY(check_vectors(call, p->out_channels));
+  TRY(check_end(call, p));
   const Tensor *bias = call_tensor_or_null(call, BIAS), *add = call_tensor_or_null(call, ADD),
                *gate = call_tensor_or_null(call, GATE);
   n->numbers = NULL;
@@ -228,7 +165,6 @@ Status conv_norm_read(const Call *call, ConvNorm *n, bool *is_ordinary) {
                                .activation = activation_of(call),
                                .low = (float)call_double(call, LOW),
                                .high = (float)call_double(call, HIGH)};
-  *is_ordinary = true;
   return OK;
 }
 
@@ -249,9 +185,7 @@ void conv_norm_end(ConvNorm *n) {
 
 static Status kernel_convolution_norm(Call *call) {
   ConvNorm n;
-  bool is_ordinary;
-  TRY(conv_norm_read(call, &n, &is_ordinary));
-  if (!is_ordinary) return run_parts(call);
+  TRY(conv_norm_read(call, &n));
   TRY(conv_norm_begin(call, &n));
   Status status = run_fused(call, &n);
   conv_norm_end(&n);

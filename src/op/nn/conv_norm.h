@@ -18,9 +18,8 @@ typedef struct ConvNorm {
   ConvEpilogue epilogue;
   float *numbers; /* scale and shift of a normalization, owned; NULL: none */
 } ConvNorm;
-/* Reads and checks the arguments; *is_ordinary false: it is to be done by its parts. Of the input only the look is
- * read. */
-Status conv_norm_read(const Call *call, ConvNorm *out, bool *is_ordinary) MUST_CHECK;
+/* Reads and checks the arguments, or declines. Of the input only the metadata is read. */
+Status conv_norm_read(const Call *call, ConvNorm *out) MUST_CHECK;
 /* Makes numbers of the normalization, of what was read. */
 Status conv_norm_begin(const Call *call, ConvNorm *n) MUST_CHECK;
 void conv_norm_end(ConvNorm *n);

@@ -1,8 +1,9 @@
-/* Sums, means and maxima of bags of embeddings. prelude/operators.py says how; here are the rows, and a shortcut for
+/* Sums, means and maxima of bags of embeddings. prelude/operators.py says how; here are the rows, and a kernel for
  * sums and means of float32. */
 #include "base/cache.h"
 #include "base/parallel.h"
 #include "call/operator.h"
+#include "report/reason.h"
 
 enum { BAGS_SUM, BAGS_MEAN }; /* as embedding_bag's mode */
 
@@ -83,14 +84,17 @@ static bool has_indices(const Tensor *t) {
 }
 
 /* wraps: a negative padding_idx counts from the end; else it is none. */
-static Status run_bags(Call *call, int64_t wraps, bool *out_done) {
+static Status run_bags(Call *call) {
   const Tensor *weight = call_tensor(call, 0), *scales = call_is_none(call, 6) ? NULL : call_tensor(call, 6);
-  int64_t mode = call_int(call, 4);
+  int64_t mode = call_int(call, 4), wraps = call_param(call);
+  if (weight->dtype != DTYPE_FLOAT32 || (scales && scales->dtype != DTYPE_FLOAT32))
+    return reason_decline(REASON_NOT_FUSED_DTYPE);
   if (!is_dense(weight, DTYPE_FLOAT32, 2) || !has_indices(call_tensor(call, 1)) || !has_indices(call_tensor(call, 2)) ||
-      (mode != BAGS_SUM && mode != BAGS_MEAN) ||
-      (scales &&
-       (mode != BAGS_SUM || !is_dense(scales, DTYPE_FLOAT32, 1) || scales->numel < call_tensor(call, 1)->numel)))
-    return OK;
+      (scales && !is_dense(scales, DTYPE_FLOAT32, 1)))
+    return reason_decline(REASON_NOT_FUSED_LAYOUT);
+  if ((mode != BAGS_SUM && mode != BAGS_MEAN) ||
+      (scales && (mode != BAGS_SUM || scales->numel < call_tensor(call, 1)->numel)))
+    return reason_decline(REASON_NOT_FUSED_ARGUMENT);
   Tensor *indices = NULL, *starts = NULL, *out[4] = {NULL};
   Status status;
   TRY_GOTO(tensor_to_dtype(call_tensor(call, 1), DTYPE_INT64, &indices), done);
@@ -108,13 +112,12 @@ static Status run_bags(Call *call, int64_t wraps, bool *out_done) {
   int at = call_find_argument(call, "padding_idx");
   b.padding = at < 0 ? -1 : call_int_or(call, (uint32_t)at, -1);
   if (wraps && b.padding < 0 && !call_is_none(call, (uint32_t)at)) b.padding += b.row_count;
-  if (!are_in_range(&b)) goto done;
+  if (!are_in_range(&b)) TRY_GOTO(reason_decline(REASON_NOT_FUSED_ARGUMENT), done);
   TRY_GOTO(fill_bags(call, &b, out), done);
   for (uint32_t i = 0; i < 4; i++) {
     call_set_tensor(call, i, out[i]);
     out[i] = NULL;
   }
-  *out_done = true;
 done:
   tensor_release(indices);
   tensor_release(starts);
@@ -122,12 +125,8 @@ done:
   return status;
 }
 
-#define BAGS(text, wraps, body_)                                     \
-  {                                                                  \
-    .schema = text, .body = body_, .shortcut = &(const OpShortcut) { \
-      run_bags, wraps                                                \
-    }                                                                \
-  }
+#define BAGS(text, wraps, body_) \
+  { .schema = text, .body = body_, .param = wraps, BESIDE(run_bags) }
 static const OpRow rows[] = {
     BAGS("aten::embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int "
          "mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False) -> (Tensor, "

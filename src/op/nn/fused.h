@@ -1,10 +1,12 @@
 /* What operators of plans, which do the work of several (conv_norm.c, attention_fused.c, norm_relu.c, linears.c,
- * linear_pointwise.c), ask before they do it at once. What is out of the ordinary goes to the parts. */
+ * linear_pointwise.c), ask before they do it at once. What is out of the ordinary they decline: it is done by the
+ * operators that their node was made from. */
 #pragma once
 
 #include "call/operator.h"
+#include "report/reason.h"
 
-/* Whether gradients are wanted; then the parts are called, which record themselves. */
+/* Whether gradients are wanted; then the operators are called, which record themselves. */
 static inline bool fused_records(const Call *call) {
   if (!call->exec->grad_enabled) return false;
   for (uint32_t i = 0; i < call->input_count; i++)
@@ -12,6 +14,12 @@ static inline bool fused_records(const Call *call) {
   return false;
 }
 
+/* What there is against a tensor that is to be plain and is not. */
+static inline Status fused_decline(const Tensor *t) {
+  return reason_decline(t->flags & (TENSOR_UNUSUAL | TENSOR_UNDEFINED) ? REASON_NOT_FUSED_KIND
+                        : t->dtype != DTYPE_FLOAT32                    ? REASON_NOT_FUSED_DTYPE
+                                                                       : REASON_NOT_FUSED_LAYOUT);
+}
 /* Row-major float32 in memory of the host; NULL is. */
 static inline bool fused_is_plain(const Tensor *t) {
   return !t || (t->dtype == DTYPE_FLOAT32 && !(t->flags & TENSOR_UNUSUAL) && tensor_is_contiguous(t));

@@ -1,10 +1,11 @@
 /* Images read at the places that a grid names. prelude/operators.py says how, in every mode; here are the rows, and a
- * shortcut for what is frequent: planes of float32, linearly. */
+ * kernel for what is frequent: planes of float32, linearly. */
 #include <assert.h>
 #include <math.h>
 
 #include "base/parallel.h"
 #include "call/operator.h"
+#include "report/reason.h"
 
 enum { PADDING_ZEROS, PADDING_BORDER, PADDING_REFLECTION }; /* as grid_sampler's padding_mode */
 enum { POINTS = 256 }; /* of a block: their corners are found once for all channels */
@@ -115,14 +116,15 @@ static void sample_blocks(void *argument, int64_t begin, int64_t end) {
   }
 }
 
-static Status sample_linearly(Call *call, int64_t param, bool *out_done) {
-  (void)param;
+static Status sample_linearly(Call *call) {
   const Tensor *input = call_tensor(call, 0), *grid = call_tensor(call, 1);
   int64_t padding = call_int(call, 3);
-  if (input->dtype != DTYPE_FLOAT32 || grid->dtype != DTYPE_FLOAT32 || input->ndim != 4 || grid->ndim != 4 ||
-      call_int(call, 2) != 0 || padding < PADDING_ZEROS || padding > PADDING_REFLECTION ||
-      input->sizes[0] != grid->sizes[0] || grid->sizes[3] != 2 || input->numel == 0 || grid->numel == 0)
-    return OK;
+  if (input->dtype != DTYPE_FLOAT32 || grid->dtype != DTYPE_FLOAT32) return reason_decline(REASON_NOT_FUSED_DTYPE);
+  if (call_int(call, 2) != 0 || padding < PADDING_ZEROS || padding > PADDING_REFLECTION)
+    return reason_decline(REASON_NOT_FUSED_ARGUMENT);
+  if (input->ndim != 4 || grid->ndim != 4 || input->sizes[0] != grid->sizes[0] || grid->sizes[3] != 2 ||
+      input->numel == 0 || grid->numel == 0)
+    return reason_decline(REASON_NOT_FUSED_SHAPE);
   Tensor *image, *out;
   TRY(tensor_contiguous(input, &image));
   Status status = tensor_empty(
@@ -142,7 +144,6 @@ static Status sample_linearly(Call *call, int64_t param, bool *out_done) {
     parallel_for(call->exec->work.threads, input->sizes[0] * ((s.points + POINTS - 1) / POINTS), 32 / s.channels + 1,
                  sample_blocks, &s);
     call_set_tensor(call, 0, out);
-    *out_done = true;
   }
   tensor_release(image);
   return status;
@@ -154,9 +155,7 @@ static Status sample_linearly(Call *call, int64_t param, bool *out_done) {
               "(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "     \
               "align_corners) -> Tensor",                                                       \
     .body = "return sample_grid(input, grid, interpolation_mode, padding_mode, align_corners)", \
-    .shortcut = &(const OpShortcut) {                                                           \
-      sample_linearly, 0                                                                        \
-    }                                                                                           \
+    BESIDE(sample_linearly)                                                                     \
   }
 static const OpRow rows[] = {GRID_SAMPLER("grid_sampler"), GRID_SAMPLER("grid_sampler_2d"),
                              GRID_SAMPLER("grid_sampler_3d")};

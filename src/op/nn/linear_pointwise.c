@@ -22,51 +22,20 @@ OpRef *linear_activation(Str name) {
   return NULL;
 }
 
-/* ---- by its parts ---- */
-static Status add_term(Call *c, IValue x, IValue *out) {
-  static OpRef add = OP_REF("aten::add", "Tensor");
-  IValue term = c->inputs[TERM], one = ivalue_int(1); /* the order decides about the layout of the sum */
-  return op_call(c->exec, &add, 3, call_bool(c, TERM_FIRST) ? (IValue[]){term, x, one} : (IValue[]){x, term, one}, 1,
-                 out);
-}
-static Status activate(Call *c, OpRef *activation, IValue x, IValue *out) {
-  IValue inputs[1 + MAX_ARGUMENTS] = {x};
-  for (uint32_t i = ARGUMENTS; i < c->input_count; i++) inputs[1 + i - ARGUMENTS] = c->inputs[i];
-  return op_call(c->exec, activation, 1 + c->input_count - ARGUMENTS, inputs, 1, out);
-}
-static Status run_parts(Call *c, OpRef *activation) {
-  static OpRef linear = OP_REF("aten::linear", "");
-  IValue result, next;
-  TRY(op_call(c->exec, &linear, 3, c->inputs, 1, &result));
-  if (!call_is_none(c, TERM)) {
-    Status status = add_term(c, result, &next);
-    ivalue_release(result);
-    TRY(status);
-    result = next;
-  }
-  if (activation) {
-    Status status = activate(c, activation, result, &next);
-    ivalue_release(result);
-    TRY(status);
-    result = next;
-  }
-  call_set(c, 0, result);
-  return OK;
-}
-
-/* ---- at once ---- */
-
-/* The result's sizes, if the layer is of plain tensors and what is added has them; false: the parts know what to do. */
-static bool find_sizes(const Call *c, const Tensor *input, int64_t *sizes) {
+/* The result's sizes; the layer is to be of plain tensors, and what is added of the result's sizes. */
+static Status find_sizes(const Call *c, const Tensor *input, int64_t *sizes) {
   const Tensor *weight = c->inputs[WEIGHT].tensor, *term = call_tensor_or_null(c, TERM);
-  if (input->dtype != DTYPE_FLOAT32 || (input->flags & TENSOR_UNUSUAL) || input->ndim < 1 || !fused_is_plain(weight) ||
-      weight->ndim != 2 || !fused_is_vector(call_tensor_or_null(c, BIAS), weight->sizes[0]) || !fused_is_plain(term))
-    return false;
+  if (input->dtype != DTYPE_FLOAT32 || input->flags & (TENSOR_UNUSUAL | TENSOR_UNDEFINED)) return fused_decline(input);
+  if (!fused_is_plain(weight)) return fused_decline(weight);
+  if (!fused_is_plain(term)) return fused_decline(term);
+  if (weight->ndim != 2 || !fused_is_vector(call_tensor_or_null(c, BIAS), weight->sizes[0]))
+    return reason_decline(REASON_NOT_FUSED_WEIGHTS);
   int last = input->ndim - 1;
-  if (input->sizes[last] != weight->sizes[1]) return false;
+  if (last < 0 || input->sizes[last] != weight->sizes[1]) return reason_decline(REASON_NOT_FUSED_SHAPE);
   memcpy(sizes, input->sizes, input->ndim * sizeof *sizes);
   sizes[last] = weight->sizes[0];
-  return !term || (term->ndim == input->ndim && !memcmp(term->sizes, sizes, input->ndim * sizeof *sizes));
+  if (!term || (term->ndim == input->ndim && !memcmp(term->sizes, sizes, input->ndim * sizeof *sizes))) return OK;
+  return reason_decline(REASON_NOT_FUSED_SHAPE);
 }
 
 typedef struct Activation {
@@ -95,25 +64,25 @@ static Status find_kernel(const Call *c, const Operator *op, const TileKernel **
   return kernel_program_kernel(program, TILE_F32, arguments, out);
 }
 
-/* What has to be done for the activation; *fits false: by its operator, which may have something against it. */
-static Status begin_activation(const Call *c, OpRef *activation, Activation *a, bool *fits) {
+/* What has to be done for the activation; of arguments that its operator may have something against, it declines. */
+static Status begin_activation(const Call *c, OpRef *activation, Activation *a) {
   const Operator *op;
   TileArgument arguments[1 + MAX_ARGUMENTS];
   const TileKernel *kernel;
-  *fits = true;
   a->limits = a->is_in_place = false;
   if (!activation) return OK;
   TRY(op_find(activation, &op));
-  *fits = operator_schema(op)->argument_count == 1 + c->input_count - ARGUMENTS;
+  bool fits = operator_schema(op)->argument_count == 1 + c->input_count - ARGUMENTS;
   for (uint32_t i = ARGUMENTS; i < c->input_count; i++) {
     IValue argument = c->inputs[i];
     if (argument.tag == TAG_STRING)
-      *fits &= str_is(ivalue_str(argument), "none") || str_is(ivalue_str(argument), "tanh");
+      fits &= str_is(ivalue_str(argument), "none") || str_is(ivalue_str(argument), "tanh");
   }
-  if (!*fits || (a->limits = find_limits(c, op, a))) return OK;
+  if (!fits) return reason_decline(REASON_NOT_FUSED_ARGUMENT);
+  if ((a->limits = find_limits(c, op, a))) return OK;
   TRY(find_kernel(c, op, &kernel, arguments));
-  *fits = a->is_in_place = tile_in_place_begin(&a->in_place, kernel, arguments);
-  return OK;
+  a->is_in_place = tile_in_place_begin(&a->in_place, kernel, arguments);
+  return a->is_in_place ? OK : reason_decline(REASON_NOT_FUSED_ARGUMENT);
 }
 
 /* Few rows, or few results of each, are made in one piece. */
@@ -135,8 +104,8 @@ static Status run_tiles(Call *c, int64_t count, GemmMatrix x, const GemmEpilogue
   return status;
 }
 
-static Status run_fused(Call *c, const Tensor *input, const int64_t *sizes, const Activation *a, bool *done) {
-  enum { WHOLE = 1 << 14 }; /* results; more without tiles are the parts' affair, which share them out */
+static Status run_fused(Call *c, const Tensor *input, const int64_t *sizes, const Activation *a) {
+  enum { WHOLE = 1 << 14 }; /* results; more without tiles are shared out operator by operator */
   const Tensor *weight = c->inputs[WEIGHT].tensor, *term = call_tensor_or_null(c, TERM);
   int64_t columns = weight->sizes[0], width = weight->sizes[1], count = width ? input->numel / width : 0;
   GemmMatrix x;
@@ -144,9 +113,11 @@ static Status run_fused(Call *c, const Tensor *input, const int64_t *sizes, cons
   TRY(linear_rows(input, &x, &dense));
   bool by_tiles = linear_is_by_panels(c->exec, count, x, weight, call_tensor_or_null(c, BIAS));
   Status status = OK;
-  *done = by_tiles || (count * columns <= WHOLE && width > 0 &&
-                       !gemm_is_to_be_attended(&c->exec->work, DTYPE_FLOAT32, count, columns, width));
-  if (*done) {
+  bool takes = by_tiles || (count * columns <= WHOLE && width > 0 &&
+                            !gemm_is_to_be_attended(&c->exec->work, DTYPE_FLOAT32, count, columns, width));
+  if (!takes) {
+    status = reason_decline(REASON_NOT_FUSED_SIZE);
+  } else {
     GemmEpilogue epilogue = {{term ? tensor_data(term) : NULL, columns, a->limits, a->low, a->high},
                              a->is_in_place ? &a->in_place : NULL};
     TRY_GOTO(tensor_empty(DTYPE_FLOAT32, input->ndim, sizes, &out), done);
@@ -187,13 +158,11 @@ static Status kernel_linear_pointwise(Call *c) {
   }
   int64_t sizes[TENSOR_MAX_DIMS];
   const Tensor *input = c->inputs[INPUT].tensor;
-  if (fused_records(c) || !is_tensor(c, INPUT) || !is_tensor(c, WEIGHT) || !find_sizes(c, input, sizes))
-    return run_parts(c, activation);
+  if (fused_records(c)) return reason_decline(REASON_NOT_FUSED_GRADIENT);
+  TRY(find_sizes(c, input, sizes));
   Activation a;
-  bool fits, done = false;
-  TRY(begin_activation(c, activation, &a, &fits));
-  if (fits) TRY(run_fused(c, input, sizes, &a, &done));
-  return done ? OK : run_parts(c, activation);
+  TRY(begin_activation(c, activation, &a));
+  return run_fused(c, input, sizes, &a);
 }
 
 static double flops_linear_pointwise(const Call *c) {

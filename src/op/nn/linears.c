@@ -8,17 +8,6 @@
 enum { LAYERS_MAX = CALL_MAX_INPUTS / 2 };
 #define WEIGHTS UINT64_C(0xaaaaaaaaaaaaaaaa) /* every second input */
 
-/* ---- by its parts ---- */
-static Status run_parts(Call *c) {
-  static OpRef linear = OP_REF("aten::linear", "");
-  for (uint32_t i = 0; i < c->output_count; i++) {
-    IValue result = IVALUE_NONE;
-    TRY(op_call(c->exec, &linear, 3, (IValue[]){c->inputs[0], c->inputs[2 * i + 1], c->inputs[2 * i + 2]}, 1, &result));
-    call_set(c, i, result);
-  }
-  return OK;
-}
-
 /* ---- at once ---- */
 static const Tensor *weight_of(const Call *c, uint32_t layer) {
   return c->inputs[2 * layer + 1].tensor;
@@ -27,17 +16,26 @@ static const Tensor *bias_of(const Call *c, uint32_t layer) {
   return call_tensor_or_null(c, 2 * layer + 2);
 }
 
-static bool is_plain_input(const Tensor *t) {
-  return tensor_is_defined(t) && t->dtype == DTYPE_FLOAT32 && !(t->flags & TENSOR_UNUSUAL) && t->ndim >= 2;
-}
-
-/* Whether every layer would be multiplied in panels by itself. What is no error here is none for the parts. */
-static bool all_by_panels(const Call *c, int64_t width, int64_t count, GemmMatrix x) {
+/* Rows of float32, and layers that take them. */
+static Status check_operands(const Call *c, const Tensor *input) {
+  if (fused_records(c)) return reason_decline(REASON_NOT_FUSED_GRADIENT);
+  if (!tensor_is_defined(input) || input->dtype != DTYPE_FLOAT32 || input->flags & TENSOR_UNUSUAL)
+    return fused_decline(input);
+  if (input->ndim < 2 || !input->sizes[input->ndim - 1]) return reason_decline(REASON_NOT_FUSED_SHAPE);
   for (uint32_t i = 0; i < c->output_count; i++) {
     const Tensor *weight = weight_of(c, i);
-    if (!tensor_is_defined(weight) || !linear_is_by_panels(c->exec, count, x, weight, bias_of(c, i)) ||
-        weight->sizes[1] != width)
-      return false;
+    if (!fused_is_plain(weight)) return fused_decline(weight);
+    if (weight->ndim != 2 || !fused_is_vector(bias_of(c, i), weight->sizes[0]))
+      return reason_decline(REASON_NOT_FUSED_WEIGHTS);
+    if (weight->sizes[1] != input->sizes[input->ndim - 1]) return reason_decline(REASON_NOT_FUSED_SHAPE);
+  }
+  return OK;
+}
+
+/* Whether every layer would be multiplied in panels by itself. */
+static bool all_by_panels(const Call *c, int64_t count, GemmMatrix x) {
+  for (uint32_t i = 0; i < c->output_count; i++) {
+    if (!linear_is_by_panels(c->exec, count, x, weight_of(c, i), bias_of(c, i))) return false;
   }
   return true;
 }
@@ -69,6 +67,14 @@ static Status run_joined(Call *c, const Tensor *input, int64_t count, GemmMatrix
   return status;
 }
 
+/* Few rows: each layer as aten::linear does it. */
+static Status run_apart(Call *c, const Tensor *input, int64_t count, GemmMatrix x) {
+  TRY(make_outputs(c, input));
+  for (uint32_t i = 0; i < c->output_count; i++)
+    TRY(linear_product(c->exec, count, x, weight_of(c, i), bias_of(c, i), call_out(c, i)));
+  return OK;
+}
+
 /* ---- the row ---- */
 static bool has_layers(const Call *c) {
   return c->output_count && c->output_count < LAYERS_MAX && c->input_count == 2 * c->output_count + 1;
@@ -79,13 +85,12 @@ static Status kernel_linears(Call *c) {
   if (!has_layers(c))
     return status_new(ERROR_INVALID_ARGUMENT, "a tensor and for each result a weight and a bias are needed");
   const Tensor *input = c->inputs[0].tensor;
-  if (fused_records(c) || !is_plain_input(input)) return run_parts(c);
-  int64_t width = input->sizes[input->ndim - 1];
+  TRY(check_operands(c, input));
   GemmMatrix x;
   Tensor *dense;
   TRY(linear_rows(input, &x, &dense));
-  int64_t count = width ? input->numel / width : 0;
-  Status status = all_by_panels(c, width, count, x) ? run_joined(c, input, count, x) : run_parts(c);
+  int64_t count = input->numel / input->sizes[input->ndim - 1];
+  Status status = (all_by_panels(c, count, x) ? run_joined : run_apart)(c, input, count, x);
   tensor_release(dense);
   return status;
 }

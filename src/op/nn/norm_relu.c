@@ -7,20 +7,6 @@
 
 enum { INPUT, GAMMA, BETA, MEAN, VAR, EPS };
 
-static Status run_parts(Call *call) {
-  static OpRef norm = OP_REF("aten::batch_norm", ""), relu = OP_REF("aten::relu", "");
-  const IValue *in = call->inputs;
-  IValue between, result;
-  TRY(op_call(call->exec, &norm, 9,
-              (IValue[]){in[INPUT], in[GAMMA], in[BETA], in[MEAN], in[VAR], ivalue_bool(false), ivalue_float(0),
-                         in[EPS], ivalue_bool(true)},
-              1, &between));
-  Status status = op_call(call->exec, &relu, 1, &between, 1, &result);
-  ivalue_release(between);
-  if (!status) call_set(call, 0, result);
-  return status;
-}
-
 /* Of row-major input [batch, channels, inner]. */
 typedef struct Planes {
   const float *x, *scale, *shift;
@@ -37,11 +23,13 @@ static void normalize_planes(void *argument, int64_t begin, int64_t end) {
 
 static Status kernel_norm_relu(Call *call) {
   const Tensor *input = call_tensor(call, INPUT);
-  if (fused_records(call) || !fused_is_plain(input) || input->ndim < 3 || !input->numel) return run_parts(call);
+  if (fused_records(call)) return reason_decline(REASON_NOT_FUSED_GRADIENT);
+  if (!fused_is_plain(input)) return fused_decline(input);
+  if (input->ndim < 3 || !input->numel) return reason_decline(REASON_NOT_FUSED_SHAPE);
   int64_t channels = input->sizes[1], inner = input->numel / channels / input->sizes[0];
   for (uint32_t i = GAMMA; i <= VAR; i++)
     if ((i >= MEAN && call_is_none(call, i)) || !fused_is_vector(call_tensor_or_null(call, i), channels))
-      return run_parts(call);
+      return reason_decline(REASON_NOT_FUSED_WEIGHTS);
 
   float *numbers = mem_alloc((size_t)channels * 2 * sizeof *numbers);
   if (!numbers) return status_out_of_memory();

@@ -1,25 +1,22 @@
 /* Rows of the recurrent layers and cells. The layers are loops in prelude/operators.py over the operators of one step;
- * rnn_layers.c has shortcuts for both. */
+ * rnn_layers.c has kernels beside both. */
 #include "compute/rnn/rnn_step.h"
 #include "op/nn/rnn_layers.h"
 
 #define LAYER_ARGUMENTS \
   "Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional"
 #define LAYER_VALUES "params, has_biases, num_layers, dropout, train, bidirectional"
-#define SHORTCUT(run, mode)         \
-  .shortcut = &(const OpShortcut) { \
-    run, mode                       \
-  }
 #define RNN(name, number, mode)                                                                                     \
   {.schema =                                                                                                        \
        "aten::" name ".input(Tensor input, Tensor hx, " LAYER_ARGUMENTS ", bool batch_first) -> (Tensor, Tensor)",  \
    .body = "out, h, c = rnn_sequence(" number ", input, hx, hx, " LAYER_VALUES ", batch_first)\nreturn out, h",     \
-   SHORTCUT(rnn_sequence_shortcut, mode)},                                                                          \
+   .param = mode,                                                                                                   \
+   BESIDE(kernel_rnn_sequence)},                                                                                    \
   {                                                                                                                 \
     .schema =                                                                                                       \
         "aten::" name ".data(Tensor data, Tensor batch_sizes, Tensor hx, " LAYER_ARGUMENTS ") -> (Tensor, Tensor)", \
     .body = "out, h, c = rnn_packed(" number ", data, batch_sizes, hx, hx, " LAYER_VALUES ")\nreturn out, h",       \
-    SHORTCUT(rnn_packed_shortcut, mode)                                                                             \
+    .param = mode, BESIDE(kernel_rnn_packed)                                                                        \
   }
 #define CELL_ARGUMENTS "Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None"
 #define SIMPLE_CELL(name, mode)                                                               \
@@ -28,7 +25,7 @@
     .body =                                                                                   \
         "check_dim(1, input.dim())\n"                                                         \
         "return (torch.linear(input, w_ih, b_ih) + torch.linear(hx, w_hh, b_hh))." name "()", \
-    SHORTCUT(rnn_cell_shortcut, mode)                                                         \
+    .param = mode, BESIDE(kernel_rnn_cell)                                                    \
   }
 
 static const OpRow rows[] = {
@@ -37,13 +34,15 @@ static const OpRow rows[] = {
      .body = "if len(hx) != 2:\n"
              "    raise RuntimeError('lstm expects two hidden states')\n"
              "return rnn_sequence(0, input, hx[0], hx[1], " LAYER_VALUES ", batch_first)",
-     SHORTCUT(rnn_sequence_shortcut, RNN_LSTM)},
+     .param = RNN_LSTM,
+     BESIDE(kernel_rnn_sequence)},
     {.schema = "aten::lstm.data(Tensor data, Tensor batch_sizes, Tensor[] hx, " LAYER_ARGUMENTS
                ") -> (Tensor, Tensor, Tensor)",
      .body = "if len(hx) != 2:\n"
              "    raise RuntimeError('lstm expects two hidden states')\n"
              "return rnn_packed(0, data, batch_sizes, hx[0], hx[1], " LAYER_VALUES ")",
-     SHORTCUT(rnn_packed_shortcut, RNN_LSTM)},
+     .param = RNN_LSTM,
+     BESIDE(kernel_rnn_packed)},
     RNN("gru", "1", RNN_GRU),
     RNN("rnn_tanh", "2", RNN_TANH),
     RNN("rnn_relu", "3", RNN_RELU),
@@ -55,7 +54,8 @@ static const OpRow rows[] = {
              "gates = (torch.linear(input, w_ih, b_ih) + torch.linear(hx[0], w_hh, b_hh)).chunk(4, 1)\n"
              "c = gates[1].sigmoid() * hx[1] + gates[0].sigmoid() * gates[2].tanh()\n"
              "return gates[3].sigmoid() * c.tanh(), c",
-     SHORTCUT(rnn_cell_shortcut, RNN_LSTM)},
+     .param = RNN_LSTM,
+     BESIDE(kernel_rnn_cell)},
     {.schema = "aten::gru_cell(" CELL_ARGUMENTS ") -> Tensor",
      .cast = CAST_REDUCED,
      .body = "i = torch.linear(input, w_ih, b_ih).chunk(3, 1)\n"
@@ -64,7 +64,8 @@ static const OpRow rows[] = {
              "update = (i[1] + g[1]).sigmoid()\n"
              "new = (i[2] + reset * g[2]).tanh()\n"
              "return (hx - new) * update + new",
-     SHORTCUT(rnn_cell_shortcut, RNN_GRU)},
+     .param = RNN_GRU,
+     BESIDE(kernel_rnn_cell)},
     SIMPLE_CELL("tanh", RNN_TANH),
     SIMPLE_CELL("relu", RNN_RELU),
     {.schema = "aten::_thnn_fused_lstm_cell(Tensor input_gates, Tensor hidden_gates, Tensor cx, Tensor? "

@@ -129,11 +129,11 @@ static Status copy_of(const Tensor *t, int threads, Tensor **out) {
   return status;
 }
 
-/* The arguments from `hx` on, `at` being its place. false: they are not for here. */
-static bool read_layers(const Call *call, uint32_t at, Layers *l, const Tensor **h0, const Tensor **c0) {
+/* The arguments from `hx` on, `at` being its place. */
+static Status read_layers(const Call *call, uint32_t at, Layers *l, const Tensor **h0, const Tensor **c0) {
   if (l->mode == RNN_LSTM) {
     const List *hx = call_list(call, at);
-    if (hx->kind != LIST_VALUES || hx->length != 2) return false;
+    if (hx->kind != LIST_VALUES || hx->length != 2) return reason_decline(REASON_NOT_FUSED_ARGUMENT);
     *h0 = list_tensor(hx, 0);
     *c0 = list_tensor(hx, 1);
   } else {
@@ -146,10 +146,12 @@ static bool read_layers(const Call *call, uint32_t at, Layers *l, const Tensor *
   l->count = call_int(call, at + 3);
   l->directions = call_bool(call, at + 6) ? 2 : 1;
   bool drops = call_bool(call, at + 5) && call_double(call, at + 4) > 0 && l->count > 1;
-  if (drops || l->count < 1 || (*h0)->ndim != 3) return false;
+  if (drops) return reason_decline(REASON_NOT_FUSED_RANDOM);
+  if (l->count < 1 || (*h0)->ndim != 3) return reason_decline(REASON_NOT_FUSED_SHAPE);
   l->hidden = (*h0)->sizes[2];
-  return is_state(*h0, l->count * l->directions, l->batch, l->hidden) &&
-         (!*c0 || is_state(*c0, l->count * l->directions, l->batch, l->hidden));
+  bool are_states = is_state(*h0, l->count * l->directions, l->batch, l->hidden) &&
+                    (!*c0 || is_state(*c0, l->count * l->directions, l->batch, l->hidden));
+  return are_states ? OK : reason_decline(REASON_NOT_FUSED_SHAPE);
 }
 
 /* The results in their places: out, h and, of LSTM, c. */
@@ -172,13 +174,20 @@ static bool is_data(const Tensor *t, int ndim) {
   return t->dtype == DTYPE_FLOAT32 && t->ndim == ndim && t->numel > 0;
 }
 
-Status rnn_sequence_shortcut(Call *call, int64_t param, bool *out_done) {
+/* What there is against a tensor that is_data refuses. */
+static Status decline_data(const Tensor *t) {
+  return reason_decline(t->dtype != DTYPE_FLOAT32 ? REASON_NOT_FUSED_DTYPE : REASON_NOT_FUSED_SHAPE);
+}
+
+Status kernel_rnn_sequence(Call *call) {
   const Tensor *input = call_tensor(call, 0), *h0, *c0;
-  if (!is_data(input, 3)) return OK;
+  if (!is_data(input, 3)) return decline_data(input);
   bool batch_first = call_bool(call, 8);
-  Layers l = {.mode = (RnnMode)param, .steps = input->sizes[batch_first], .batch = input->sizes[!batch_first]};
+  Layers l = {
+      .mode = (RnnMode)call_param(call), .steps = input->sizes[batch_first], .batch = input->sizes[!batch_first]};
   int64_t in = input->sizes[2];
-  if (!read_layers(call, 1, &l, &h0, &c0) || !are_layers(&l, in)) return OK;
+  TRY(read_layers(call, 1, &l, &h0, &c0));
+  if (!are_layers(&l, in)) return reason_decline(REASON_NOT_FUSED_WEIGHTS);
   int64_t width = l.directions * l.hidden;
   TensorSpec spec = {.dtype = DTYPE_FLOAT32,
                      .device = DEVICE_CPU_0,
@@ -192,7 +201,6 @@ Status rnn_sequence_shortcut(Call *call, int64_t param, bool *out_done) {
   TRY_GOTO(tensor_contiguous(turned, &dense), done);
   TRY_GOTO(tensor_new(&spec, &out), done);
   TRY_GOTO(run_call(call, &l, h0, c0, (GemmMatrix){tensor_data(dense), in, 1}, l.steps * l.batch, out), done);
-  *out_done = true;
 done:
   tensor_release(turned);
   tensor_release(dense);
@@ -211,20 +219,21 @@ static bool are_batch_sizes(const Tensor *t, int64_t rows) {
   return rows == 0;
 }
 
-Status rnn_packed_shortcut(Call *call, int64_t param, bool *out_done) {
+Status kernel_rnn_packed(Call *call) {
   const Tensor *data = call_tensor(call, 0), *sizes = call_tensor(call, 1), *h0, *c0;
-  if (!is_data(data, 2) || !are_batch_sizes(sizes, data->sizes[0])) return OK;
-  Layers l = {.mode = (RnnMode)param,
+  if (!is_data(data, 2)) return decline_data(data);
+  if (!are_batch_sizes(sizes, data->sizes[0])) return reason_decline(REASON_NOT_FUSED_ARGUMENT);
+  Layers l = {.mode = (RnnMode)call_param(call),
               .steps = sizes->numel,
               .sizes = tensor_data(sizes),
               .batch = *(int64_t *)tensor_data(sizes)};
-  if (!read_layers(call, 2, &l, &h0, &c0) || !are_layers(&l, data->sizes[1])) return OK;
+  TRY(read_layers(call, 2, &l, &h0, &c0));
+  if (!are_layers(&l, data->sizes[1])) return reason_decline(REASON_NOT_FUSED_WEIGHTS);
   Tensor *dense = NULL, *out = NULL;
   Status status;
   TRY_GOTO(tensor_contiguous(data, &dense), done);
   TRY_GOTO(new_matrix(data->sizes[0], l.directions * l.hidden, &out), done);
   TRY_GOTO(run_call(call, &l, h0, c0, (GemmMatrix){tensor_data(dense), data->sizes[1], 1}, data->sizes[0], out), done);
-  *out_done = true;
 done:
   tensor_release(dense);
   tensor_release(out);
@@ -233,22 +242,24 @@ done:
 
 /* ---- cells ---- */
 
-Status rnn_cell_shortcut(Call *call, int64_t param, bool *out_done) {
-  RnnMode mode = (RnnMode)param;
+Status kernel_rnn_cell(Call *call) {
+  RnnMode mode = (RnnMode)call_param(call);
   const Tensor *input = call_tensor(call, 0), *h0, *c0 = NULL;
   if (mode == RNN_LSTM) {
     const List *hx = call_list(call, 1);
-    if (hx->kind != LIST_VALUES || hx->length != 2) return OK;
+    if (hx->kind != LIST_VALUES || hx->length != 2) return reason_decline(REASON_NOT_FUSED_ARGUMENT);
     h0 = list_tensor(hx, 0);
     c0 = list_tensor(hx, 1);
   } else {
     h0 = call_tensor(call, 1);
   }
   Weights w = {call_tensor(call, 2), call_tensor(call, 3), call_tensor_or_null(call, 4), call_tensor_or_null(call, 5)};
-  if (!is_data(input, 2) || !is_data(h0, 2) || !fused_is_plain(input) || !fused_is_plain(h0)) return OK;
+  if (!is_data(input, 2) || !is_data(h0, 2)) return decline_data(is_data(input, 2) ? h0 : input);
+  if (!fused_is_plain(input) || !fused_is_plain(h0)) return reason_decline(REASON_NOT_FUSED_LAYOUT);
   int64_t rows = input->sizes[0], n = h0->sizes[1], width = rnn_gates(mode) * n;
-  if (h0->sizes[0] != rows || !are_weights(&w, mode, input->sizes[1], n)) return OK;
-  if (c0 && (!is_data(c0, 2) || c0->sizes[0] != rows || c0->sizes[1] != n)) return OK;
+  if (h0->sizes[0] != rows || (c0 && (!is_data(c0, 2) || c0->sizes[0] != rows || c0->sizes[1] != n)))
+    return reason_decline(REASON_NOT_FUSED_SHAPE);
+  if (!are_weights(&w, mode, input->sizes[1], n)) return reason_decline(REASON_NOT_FUSED_WEIGHTS);
   Tensor *from_input = NULL, *from_hidden = NULL, *h = NULL, *c = NULL;
   Status status;
   TRY_GOTO(new_matrix(rows, width, &from_input), done);
@@ -270,7 +281,6 @@ Status rnn_cell_shortcut(Call *call, int64_t param, bool *out_done) {
                                                 .c = c ? floats(c) : NULL});
   call_set_tensor(call, 0, tensor_retain(h));
   if (c) call_set_tensor(call, 1, tensor_retain(c));
-  *out_done = true;
 done:
   tensor_release(from_input);
   tensor_release(from_hidden);

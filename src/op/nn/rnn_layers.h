@@ -1,13 +1,13 @@
 /* Recurrent layers and cells of float32 in the place of their rows' bodies (rnn.c), where nothing is recorded: the same
- * bits, without an operator call for each gate. What is out of the ordinary is left to the bodies. */
+ * bits, without an operator call for each gate. What is out of the ordinary they decline. */
 #pragma once
 
 #include "call/operator.h"
 
 /* (input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first), hx a list of two for LSTM;
  * param: RnnMode, as of the others. */
-Status rnn_sequence_shortcut(Call *call, int64_t param, bool *out_done) MUST_CHECK;
+Status kernel_rnn_sequence(Call *call) MUST_CHECK;
 /* (data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional) */
-Status rnn_packed_shortcut(Call *call, int64_t param, bool *out_done) MUST_CHECK;
+Status kernel_rnn_packed(Call *call) MUST_CHECK;
 /* (input, hx, w_ih, w_hh, b_ih, b_hh) */
-Status rnn_cell_shortcut(Call *call, int64_t param, bool *out_done) MUST_CHECK;
+Status kernel_rnn_cell(Call *call) MUST_CHECK;

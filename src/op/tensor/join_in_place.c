@@ -1,5 +1,6 @@
 /* A join of tensors that may lie joined already, for plans. */
 #include "call/operator.h"
+#include "report/reason.h"
 
 /* Whether the tensors fill one storage in their order, and along `dim` that is how the joined one would fill it. Gives
  * its sizes. Strides are those of new tensors, so that the joined one's would be, too. */
@@ -24,10 +25,9 @@ static bool lie_joined(const Call *c, int64_t dim, int64_t *sizes) {
 
 /* cat_in_place(tensors..., dim): as prim::VarConcat, of tensors that nobody else has. */
 static Status kernel_cat_in_place(Call *c) {
-  static OpRef cat = OP_REF("prim::VarConcat", "");
   int64_t sizes[TENSOR_MAX_DIMS];
   if (c->input_count < 2 || !lie_joined(c, call_int(c, c->input_count - 1), sizes))
-    return op_call(c->exec, &cat, c->input_count, c->inputs, 1, c->outputs);
+    return reason_decline(REASON_NOT_FUSED_APART);
   const Tensor *first = c->inputs[0].tensor;
   Tensor *out;
   TRY(tensor_from_storage(first->storage, (DType)first->dtype, first->ndim, sizes, NULL, 0, &out));

@@ -7,6 +7,7 @@
 #include <assert.h>
 
 #include "ir/graph_log.h"
+#include "ir/subgraph.h"
 #include "pass/pass.h"
 
 #define FILE_NAME "dead_code_elimination"
@@ -100,8 +101,8 @@ static bool block_acts(const Block *block) {
   return false;
 }
 static bool subgraph_acts(const Node *node) {
-  const NodeAttribute *subgraph = node_attribute(node, SYM_attr_Subgraph);
-  return subgraph && subgraph->tag == ATTR_GRAPH && node->kind != SYM_prim_Closure && block_acts(subgraph->g->block);
+  const Graph *subgraph = node_acting_subgraph(node);
+  return subgraph && node->kind != SYM_prim_Closure && block_acts(subgraph->block);
 }
 
 static void mark_effects(Marking *m, Block *block) {

@@ -1,5 +1,6 @@
 #include "pass/rewrite/chain.h"
 
+#include "ir/subgraph.h"
 #include "pass/motion/with_aliases.h"
 
 Node *chain_next(const Node *node) {
@@ -20,6 +21,11 @@ bool is_sum_of(const Node *node, const Node *of, Value **term, bool *term_first)
   return true;
 }
 
+bool is_stored_norm(const Node *node) {
+  return node->kind == SYM_aten_batch_norm && node->input_count == 9 && constant_is_bool(node_input(node, 5), false) &&
+         node_input(node, 3)->type->kind != TYPE_NONE && node_input(node, 4)->type->kind != TYPE_NONE;
+}
+
 bool is_idle_dropout(const Node *node) {
   return node->kind == SYM_aten_dropout && node->input_count == 3 && constant_is_bool(node_input(node, 2), false);
 }
@@ -34,8 +40,53 @@ int chain_together(Node *const *nodes, int count) {
   return together;
 }
 
+static Value *map_lookup(Value *value, void *argument) {
+  return ptrmap_get(argument, value);
+}
+
+/* Zero of the value's type: what stands for it does not matter. */
+static Value *insert_any(Graph *into, const Value *like) {
+  switch (like->type->kind) {
+    case TYPE_FLOAT:
+      return graph_insert_constant(into, ivalue_float(0), NULL);
+    case TYPE_INT:
+      return graph_insert_constant(into, ivalue_int(0), NULL);
+    case TYPE_BOOL:
+      return graph_insert_constant(into, ivalue_bool(false), NULL);
+    default:
+      return graph_insert_constant(into, IVALUE_NONE, NULL);
+  }
+}
+
+void keep_as_subgraph(Node *fused, Node *const *nodes, int count, int results) {
+  Graph *outer = nodes[0]->graph, *subgraph = graph_new(outer->arena, outer->store);
+  PtrMap inside;
+  node_set_graph(fused, SYM_attr_Subgraph, subgraph);
+  ptrmap_init(&inside, outer->arena);
+  for (uint32_t i = 0; i < fused->input_count; i++) {
+    Value *inner = graph_add_input(subgraph, STR(""), node_input(fused, i)->type);
+    if (!ptrmap_has(&inside, node_input(fused, i))) ptrmap_put(&inside, node_input(fused, i), inner);
+  }
+  for (int n = 0; n < count; n++) {
+    for (uint32_t i = 0; i < nodes[n]->input_count; i++) {
+      Value *input = node_input(nodes[n], i), *inner;
+      IValue constant;
+      if (ptrmap_has(&inside, input)) continue;
+      inner = value_is_constant(input, &constant) ? graph_insert_constant(subgraph, constant, input->type)
+                                                  : insert_any(subgraph, input);
+      ptrmap_put(&inside, input, inner);
+    }
+    Node *copy = node_copy(nodes[n], subgraph, map_lookup, &inside);
+    graph_insert_node(subgraph, copy);
+    for (uint32_t i = 0; i < copy->output_count; i++)
+      ptrmap_put(&inside, node_output(nodes[n], i), node_output(copy, i));
+    if (n >= count - results) graph_register_output(subgraph, node_output(copy, 0));
+  }
+}
+
 void chain_replace(Graph *graph, AliasDb *db, Node *const *nodes, int count, Node *fused) {
   Value *from = node_output(nodes[count - 1], 0), *to = node_output(fused, 0);
+  keep_as_subgraph(fused, nodes, count, 1);
   to->type = from->type;
   graph_insert_node(graph, fused);
   alias_replace_value(db, from, to);

@@ -11,6 +11,8 @@ static inline bool is_first_input(const Node *user, const Node *node) {
 }
 /* A sum with a factor of 1 of two tensors, one of them what `of` gives; the other is *term. */
 bool is_sum_of(const Node *node, const Node *of, Value **term, bool *term_first);
+/* A normalization by statistics that are there. */
+bool is_stored_norm(const Node *node);
 /* Dropout that gives what it takes. */
 bool is_idle_dropout(const Node *node);
 
@@ -19,7 +21,12 @@ bool is_idle_dropout(const Node *node);
 void chain_gather(AliasDb *db, Node *const *nodes, int count);
 /* How many, from the first on, lie right after each other. */
 int chain_together(Node *const *nodes, int count);
-/* Puts `fused`, which was made with the graph's insertion point at the last of them, in the place of all. */
+/* Gives `fused` the nodes, in order, as its Subgraph, for calls that its operator declines. Its inputs are the node's;
+ * what the nodes take besides is constant, or has no influence on what they give. Its outputs are what the last
+ * `results` nodes give. */
+void keep_as_subgraph(Node *fused, Node *const *nodes, int count, int results);
+/* Puts `fused`, which was made with the graph's insertion point at the last of them, in the place of all; they
+ * become its Subgraph. */
 void chain_replace(Graph *graph, AliasDb *db, Node *const *nodes, int count, Node *fused);
 /* Calls `fuse` with every node, the last first; false: it wants no more of the block. */
 void chain_each(Graph *graph, bool (*fuse)(Graph *graph, AliasDb *db, Node *node));

@@ -6,7 +6,7 @@
 #include "ir/graph_log.h"
 #include "op/nn/conv_norm.h"
 #include "pass/pass.h"
-#include "pass/rewrite/rewrite.h"
+#include "pass/rewrite/chain.h"
 
 #define FILE_NAME "concat_in_place"
 
@@ -56,6 +56,7 @@ static Value *replace_maker(Node *maker, Value *beside, int64_t place, Value *ro
   inputs[CONV_NORM_INPUTS + 2] = room;
   Value *placed = insert_call_before(maker, maker->kind, node_output(maker, 0)->type, PLACED_INPUTS, inputs);
   placed->node->inlined = maker->inlined;
+  node_copy_attributes(placed->node, maker);
   replace_node(maker, placed);
   return placed;
 }
@@ -72,7 +73,9 @@ static void replace_cat(Graph *graph, Node *cat) {
   parts[count] = node_input(cat, count);
   Value *room = insert_call_before(parts[0]->node, SYM_wick_cat_room, TYPE(INT), count, weights);
   for (uint32_t i = 0; i < count; i++) parts[i] = beside = replace_maker(parts[i]->node, beside, i, room);
-  replace_node(cat, insert_call_before(cat, SYM_wick_cat_in_place, node_output(cat, 0)->type, count + 1, parts));
+  Value *joined = insert_call_before(cat, SYM_wick_cat_in_place, node_output(cat, 0)->type, count + 1, parts);
+  keep_as_subgraph(joined->node, &cat, 1, 1);
+  replace_node(cat, joined);
 }
 
 static void place_block(Graph *graph, Block *block) {

@@ -1,7 +1,6 @@
 /* A product, a factor, a mask that is added, one that is filled, softmax and the product with values, each used by the
  * next alone, become one node (op/nn/attention_fused.c), which never holds all scores. Anything the operator finds out
- * of the ordinary at run time, gradients included, it does by its parts, so nothing need be known of the tensors here.
- */
+ * of the ordinary at run time, gradients included, it declines, so nothing need be known of the tensors here. */
 #include <assert.h>
 
 #include "call/derive.h"

@@ -1,6 +1,6 @@
 /* The gate of squeeze and excitation, a convolution, a normalization by stored statistics, a sum and an activation,
  * each used by the next alone, become one node (op/nn/conv_norm.c). Anything the operator finds out of the ordinary at
- * run time, gradients included, it does by its parts, so nothing need be known of the tensors here. */
+ * run time, gradients included, it declines, so nothing need be known of the tensors here. */
 #include <assert.h>
 #include <math.h>
 
@@ -24,13 +24,6 @@ typedef struct Chain {
 
 static bool is_convolution(const Node *node) {
   return node_conv_dims(node) && node->input_count == 7 && node_named_input(node, "padding")->type->kind == TYPE_LIST;
-}
-
-static bool is_stored_norm(const Node *node) {
-  IValue training;
-  return node && node->kind == SYM_aten_batch_norm && node->input_count == 9 &&
-         value_is_constant(node_input(node, 5), &training) && training.tag == TAG_BOOL && !training.b &&
-         node_input(node, 3)->type->kind != TYPE_NONE && node_input(node, 4)->type->kind != TYPE_NONE;
 }
 
 static bool constant_number(const Value *value, double *out) {
@@ -126,9 +119,9 @@ static int nodes_behind(const Chain *c, Node *nodes[3]) {
 }
 
 static void replace_chain(Graph *graph, AliasDb *db, const Chain *c) {
-  Node *nodes[4] = {c->conv};
-  int count = 1 + nodes_behind(c, nodes + 1);
-  graph_set_insert_point(graph, nodes[count - 1]);
+  Node *nodes[5] = {c->gate, c->conv}, **first = c->gate ? nodes : nodes + 1;
+  int count = (c->gate ? 2 : 1) + nodes_behind(c, nodes + 2);
+  graph_set_insert_point(graph, first[count - 1]);
   graph->range = c->conv->range;
   Value *inputs[CONV_NORM_INPUTS];
   for (uint32_t i = 0; i < 7; i++) inputs[i] = node_input(c->conv, i);
@@ -146,8 +139,7 @@ static void replace_chain(Graph *graph, AliasDb *db, const Chain *c) {
   inputs[19] = graph_insert_constant(graph, ivalue_bool(c->gate && c->factor_first), NULL);
   Node *fused = graph_create(graph, SYM_wick_convolution_norm, CONV_NORM_INPUTS, inputs, 1);
   fused->inlined = c->conv->inlined;
-  chain_replace(graph, db, nodes, count, fused);
-  if (c->gate) node_destroy(c->gate);
+  chain_replace(graph, db, first, count, fused);
 }
 
 /* Leaves of the chain what can be one. */

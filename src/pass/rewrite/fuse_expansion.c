@@ -1,11 +1,10 @@
 /* A 1x1 convolution and the depthwise one that alone uses its result, both wick::convolution_norm, become one node
  * (op/nn/conv_expand.c), unless what is known of sizes says that it would not pay. Whether they are done at once is
  * seen at run time. */
-#include "ir/alias_db.h"
 #include "ir/graph_log.h"
 #include "op/nn/conv_norm.h"
 #include "pass/pass.h"
-#include "pass/rewrite/rewrite.h"
+#include "pass/rewrite/chain.h"
 
 #define FILE_NAME "fuse_expansion"
 
@@ -61,12 +60,7 @@ static void replace_pair(Graph *graph, AliasDb *db, Node *expand, Node *depthwis
   graph->range = expand->range;
   Node *both = graph_create(graph, SYM_wick_expand_convolution, 2 * CONV_NORM_INPUTS - 1, inputs, 1);
   both->inlined = expand->inlined;
-  node_output(both, 0)->type = node_output(depthwise, 0)->type;
-  graph_insert_node(graph, both);
-  alias_replace_value(db, node_output(depthwise, 0), node_output(both, 0));
-  value_replace_all_uses_with(node_output(depthwise, 0), node_output(both, 0));
-  node_destroy(depthwise);
-  node_destroy(expand);
+  chain_replace(graph, db, (Node *[]){expand, depthwise}, 2, both);
 }
 
 typedef struct Fusion {

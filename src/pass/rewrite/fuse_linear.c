@@ -1,6 +1,6 @@
 /* A linear layer, a sum and an activation, each used by the next alone, become one node (op/nn/linear_pointwise.c).
- * Anything the operator finds out of the ordinary at run time, gradients included, it does by its parts, so nothing
- * need be known of the tensors here. */
+ * Anything the operator finds out of the ordinary at run time, gradients included, it declines, so nothing need be
+ * known of the tensors here. */
 #include <assert.h>
 
 #include "ir/graph_log.h"

@@ -1,12 +1,12 @@
 /* Linear layers of one input (queries, keys and values of attention, gates) become one node with a result for each
  * (op/nn/linears.c). Later layers move up to the first, so nothing that lies between may be in their way. Anything the
- * operator finds out of the ordinary at run time, gradients included, it does layer by layer, so nothing need be known
- * of the tensors here. */
+ * operator finds out of the ordinary at run time, gradients included, it declines, so nothing need be known of the
+ * tensors here. */
 #include "call/call_plan.h"
 #include "ir/graph_log.h"
 #include "pass/motion/with_aliases.h"
 #include "pass/pass.h"
-#include "pass/rewrite/rewrite.h"
+#include "pass/rewrite/chain.h"
 
 #define FILE_NAME "join_linears"
 
@@ -56,8 +56,10 @@ static Node *join_layers(Graph *graph, AliasDb *db, const Layers *layers) {
     node_add_input(joined, node_input(layer, 2));
     Value *output = node_add_output(joined, node_output(layer, 0)->type);
     alias_replace_value(db, node_output(layer, 0), output);
-    value_replace_all_uses_with(node_output(layer, 0), output);
   }
+  keep_as_subgraph(joined, layers->nodes, (int)layers->count, (int)layers->count);
+  for (uint32_t i = 0; i < layers->count; i++)
+    value_replace_all_uses_with(node_output(layers->nodes[i], 0), node_output(joined, i));
   node_insert_before(joined, first);
   for (uint32_t i = 0; i < layers->count; i++) node_destroy(layers->nodes[i]);
   return joined;

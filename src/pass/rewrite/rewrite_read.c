@@ -8,11 +8,9 @@
 #include "base/fork.h"
 
 const RewriteTable *const rewrite_tables[REWRITE_TABLES] = {
-    [REWRITE_TYPES] = &rewrite_types,         [REWRITE_LISTS] = &rewrite_lists,
-    [REWRITE_DICTS] = &rewrite_dicts,         [REWRITE_ALIASES] = &rewrite_aliases,
-    [REWRITE_NUMBERS] = &rewrite_numbers,     [REWRITE_PRODUCTS] = &rewrite_products,
-    [REWRITE_NORMS] = &rewrite_norms,         [REWRITE_FROZEN] = &rewrite_frozen,
-    [REWRITE_NORM_RELU] = &rewrite_norm_relu, [REWRITE_EXPANDS] = &rewrite_expands,
+    [REWRITE_TYPES] = &rewrite_types,     [REWRITE_LISTS] = &rewrite_lists,     [REWRITE_DICTS] = &rewrite_dicts,
+    [REWRITE_ALIASES] = &rewrite_aliases, [REWRITE_NUMBERS] = &rewrite_numbers, [REWRITE_PRODUCTS] = &rewrite_products,
+    [REWRITE_NORMS] = &rewrite_norms,     [REWRITE_FROZEN] = &rewrite_frozen,   [REWRITE_EXPANDS] = &rewrite_expands,
 };
 
 static int compare_ends(const void *left, const void *right) {

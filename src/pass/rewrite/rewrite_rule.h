@@ -110,7 +110,6 @@ typedef enum RewriteTableId {
   REWRITE_PRODUCTS,
   REWRITE_NORMS,
   REWRITE_FROZEN,
-  REWRITE_NORM_RELU,
   REWRITE_EXPANDS,
   REWRITE_TABLES
 } RewriteTableId;
@@ -121,7 +120,7 @@ typedef struct RewriteTable {
   uint32_t count;
 } RewriteTable;
 extern const RewriteTable rewrite_types, rewrite_lists, rewrite_dicts, rewrite_aliases, rewrite_numbers,
-    rewrite_products, rewrite_norms, rewrite_frozen, rewrite_norm_relu, rewrite_expands;
+    rewrite_products, rewrite_norms, rewrite_frozen, rewrite_expands;
 extern const RewriteTable *const rewrite_tables[REWRITE_TABLES];
 
 /* What one walk knows of the graph, found out when a rule asks. */
