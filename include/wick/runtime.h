@@ -94,6 +94,9 @@ typedef struct wick_stats {
   /* since the process started: calls of fused operators that had to be done operator by operator; wick_explain says
    * which and why */
   uint64_t declines;
+  /* likewise: */
+  uint64_t dropped_weights;  /* weights that were kept in the order that kernels read alone */
+  uint64_t restored_weights; /* of these, put in their own order again, for somebody asked */
 } wick_stats;
 /* Fills the part of *out that its size covers. */
 WICK_API void wick_stats_get(wick_stats *out);
@@ -101,9 +104,9 @@ WICK_API void wick_stats_get(wick_stats *out);
 typedef struct wick_memory {
   uint32_t size;
   uint32_t reserved;
-  uint64_t weights;       /* of a module: its tensors' memory, what several show counted once; of a runtime: 0 */
-  uint64_t shared;        /* of these, what other modules show, too, until one of them writes */
-  uint64_t freed_storage; /* of a runtime: kept for reuse */
+  uint64_t weights;        /* of a module: its tensors' memory, what several show counted once; of a runtime: 0 */
+  uint64_t shared;         /* of these, what other modules show, too, until one of them writes */
+  uint64_t freed_storage;  /* of a runtime: kept for reuse */
   uint64_t packed_weights; /* beside the weights they were made of; one that is kept in its place is among those */
   uint64_t plans;
   uint64_t stacks; /* of a runtime: of calls that ended */

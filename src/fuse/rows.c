@@ -79,7 +79,7 @@ FACTORY(fused_concat)
 
 static const OpRow rows[] = {
     {.schema = "prim::ConstantChunk(...) -> ...",
-     OPEN("Tensor -> Tensor..."),
+     .extras = &(const RowExtras){.open = "Tensor -> Tensor...", .restores = 1 /* views of it */},
      .factory = &factory_constant_chunk,
      .flags = OP_COMPOSITE | OP_ACCEPT_ANY | OP_OF_PLANS},
     {.schema = "prim::ChunkSizes(...) -> ...",

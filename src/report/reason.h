@@ -114,7 +114,9 @@ void reason_reset(void);                       /* test hook */
   X(packed_weights, "weights that convolutions packed")              \
   X(state_reads, "calls that read their module's state anew")        \
   X(state_guards, "guards on their module's state that calls asked") \
-  X(declines, "calls that a kernel left to its operator's body")
+  X(declines, "calls that a kernel left to its operator's body")     \
+  X(dropped_weights, "weights that were kept in packed order alone") \
+  X(restored_weights, "of these, put in their own order again")
 
 typedef struct Statistics {
 #define X(name, text) _Atomic uint64_t name;

@@ -3,6 +3,8 @@
 
 #include "base/fork.h"
 #include "base/lasting.h"
+#include "report/reason.h"
+#include "tensor/device_class.h"
 
 enum { LEAST_BYTES = 64 << 10 /* less is no memory of its own (base/lasting.c) */, MOST_RESTORED = 2 };
 
@@ -68,8 +70,9 @@ LeftMemory dropped_take_memory(Storage *base, int32_t going) {
 static bool may_drop(const Storage *s) {
   const Storage *content = storage_content(s);
   const Dropped *d = dropped_of(content);
-  return storage_data(s) && !content->fetch && content->free_data == storage_free_lasting &&
-         !atomic_load(&s->is_shown) && !atomic_load(&content->is_shown) && (!d || d->restored < MOST_RESTORED);
+  bool is_own = content->free_data == storage_free_lasting || content->free_data == device_class(DEVICE_CPU)->free;
+  return is_own && storage_data(s) && !content->fetch && !atomic_load(&s->is_shown) &&
+         !atomic_load(&content->is_shown) && (!d || d->restored < MOST_RESTORED);
 }
 
 bool storage_may_drop(const Storage *s) {
@@ -106,6 +109,7 @@ bool storage_drop(Storage *s, ContentSource source, bool (*is_unused)(void *argu
     left = dropped_take_memory(base, 0);
   }
   storage_unlock();
+  if (drops) STATISTIC_ADD(dropped_weights);
   mem_free(fresh);
   source_free(old);
   left_memory_free(left);
@@ -145,7 +149,7 @@ static Status restore(Storage *s) {
   ContentSource old = {0};
   storage_lock();
   __atomic_store_n(&s->data, base->data, __ATOMIC_RELEASE);
-  d->restored += !has_memory;
+  if (!has_memory) d->restored++, STATISTIC_ADD(restored_weights);
   if (!--d->storages) {
     old = d->source;
     d->source = (ContentSource){0};
