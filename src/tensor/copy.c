@@ -299,13 +299,11 @@ Status tensor_copy(Tensor *to, const Tensor *from, int threads) {
   TRY(tensor_check_writable(to));
   TRY(tensor_check_overlap(to, from));
   TRY(storage_own(to->storage));
+  TRY(tensor_restore(from));
   if (dtype_is_quantized((DType)to->dtype) || dtype_is_quantized((DType)from->dtype))
     return copy_quantized(to, from, threads);
   if (to->numel == 0 || ((to->flags | from->flags) & TENSOR_META)) return OK;
-  if ((to->flags | from->flags) & TENSOR_NOT_CPU) {
-    TRY(tensor_restore(from));
-    return device_copy(to, from, threads);
-  }
+  if ((to->flags | from->flags) & TENSOR_NOT_CPU) return device_copy(to, from, threads);
   TRY(copy_elements(to, from, threads));
   bool from_conj = (from->flags & TENSOR_CONJ) && dtype_is_complex((DType)from->dtype);
   bool conj = dtype_is_complex((DType)to->dtype) && from_conj != !!(to->flags & TENSOR_CONJ);
