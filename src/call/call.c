@@ -352,7 +352,8 @@ static Status call_recorded(Call *call, const CallPlan *plan, uint32_t flags) {
 
 static inline bool is_short(const Exec *exec, const CallPlan *plan, uint32_t flags) {
   return plan->direct && !exec->recorder && !exec->work.is_limited &&
-         !(flags & (INPUT_MAY_CHANGE | TENSOR_UNUSUAL | TENSOR_UNDEFINED | TENSOR_RECORDS | TENSOR_VIEW | TENSOR_DROPPED));
+         !(flags &
+           (INPUT_MAY_CHANGE | TENSOR_UNUSUAL | TENSOR_UNDEFINED | TENSOR_RECORDS | TENSOR_VIEW | TENSOR_DROPPED));
 }
 
 /* Memory that was dropped, but for what the kernel does not read or restores itself. What is recorded is kept by

@@ -7,6 +7,7 @@
  *   executor/graph_executor.h    the state of one graph: variants, plans, when which is made
  *   executor/variant.h           what it is made of: calls that may share a plan, and the plan
  *   executor/plan.h              Plan: graphs, types and Code that live and die together
+ *   executor/drop_weights.h      weights that are kept in the order of kernels alone
  *   executor/plan_cost.h         which of two plans does less
  *   executor/phases.h            the lists of passes
  *   executor/attribute_paths.h   the attributes that a graph reads and nobody in it writes

@@ -31,13 +31,13 @@ typedef struct Snapshot {
   RefCount refs;
   uint32_t count;
   uint64_t stamp;
-  uint64_t reader;       /* for whom it was made; one Snapshot of an object for each reader */
-  uint64_t code;         /* whose reads `values` are; a number that no other Code has */
-  void *variant;         /* of the reader, chosen by what was read; NULL: none */
-  _Atomic uint64_t held; /* by number: runs of guards on `values` in that Code which held */
+  uint64_t reader;             /* for whom it was made; one Snapshot of an object for each reader */
+  uint64_t code;               /* whose reads `values` are; a number that no other Code has */
+  void *variant;               /* of the reader, chosen by what was read; NULL: none */
+  _Atomic uint64_t held;       /* by number: runs of guards on `values` in that Code which held */
   _Atomic uint32_t dropped_at; /* storage_drop_stamp() when its weights were dropped (executor/drop_weights.c) */
-  uint32_t tries; /* since, while some were in use: by who took the Snapshot from its object */
-  struct Snapshot *next; /* of the same object */
+  uint32_t tries;              /* since, while some were in use: by who took the Snapshot from its object */
+  struct Snapshot *next;       /* of the same object */
   IValue values[];
 } Snapshot;
 

@@ -57,7 +57,8 @@ static Status init_without(Iterator *it, int count, const Tensor *const *operand
   it->operand_count = count;
   it->numel = shape->numel;
   for (int k = 0; k < count; k++) {
-    if (__builtin_expect(operands[k]->flags & (TENSOR_NOT_CPU | TENSOR_DROPPED), 0)) TRY(tensor_check_host(operands[k]));
+    if (__builtin_expect(operands[k]->flags & (TENSOR_NOT_CPU | TENSOR_DROPPED), 0))
+      TRY(tensor_check_host(operands[k]));
     it->data[k] = tensor_data(operands[k]);
   }
   if (without < 0 && all_contiguous(count, operands)) {

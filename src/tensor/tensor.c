@@ -495,9 +495,8 @@ bool tensor_is_dense(const Tensor *t) {
 
 bool tensor_shares_storage(const Tensor *a, const Tensor *b) {
   return a->storage && b->storage &&
-         (a->storage == b->storage ||
-          (a->storage->bytes && storage_address(a->storage) &&
-           storage_address(a->storage) == storage_address(b->storage)));
+         (a->storage == b->storage || (a->storage->bytes && storage_address(a->storage) &&
+                                       storage_address(a->storage) == storage_address(b->storage)));
 }
 
 TensorOverlap tensor_overlap(const Tensor *a, const Tensor *b) {

@@ -13,8 +13,8 @@
 struct PackedWeight {
   StorageFollower follower;      /* first member: of the content */
   PackedWeight *next, *previous; /* of the store */
-  PackedWeights *store; /* NULL: it went before, and this one is all that is left of the weight */
-  Heap *heap;           /* the store's, which lives as long as this */
+  PackedWeights *store;          /* NULL: it went before, and this one is all that is left of the weight */
+  Heap *heap;                    /* the store's, which lives as long as this */
   WeightLayout layout;
   int64_t offset;
   uint32_t version;  /* of the content; with it and the offset the weight's identity */
@@ -254,8 +254,7 @@ static bool put_in_order(int threads, const Tensor *weight, const WeightLayout *
   copy.storage = &again;
   if (!packed_weights_source(weight->storage, &source)) return false;
   again.data = cache_alloc(again.bytes);
-  bool done = again.data && source.make(source.context, again.data) &&
-              weight_put_in_order(threads, &copy, layout, to);
+  bool done = again.data && source.make(source.context, again.data) && weight_put_in_order(threads, &copy, layout, to);
   cache_free(again.data, again.bytes);
   source.free(source.context);
   return done;

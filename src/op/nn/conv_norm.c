@@ -196,7 +196,9 @@ static Status kernel_convolution_norm(Call *call) {
   {                                                                                                            \
     .schema = "wick::convolution_norm" overload "(Tensor input, " CONV_NORM_PARAMETERS("") more ") -> Tensor", \
     .kernel = kernel_convolution_norm, .flops = conv_flops, .flags = OP_COMPOSITE | OP_OF_PLANS,               \
-    .extras = &(const RowExtras){.restores = 1 << WEIGHT}                                                      \
+    .extras = &(const RowExtras) {                                                                             \
+      .restores = 1 << WEIGHT                                                                                  \
+    }                                                                                                          \
   }
 static const OpRow rows[] = {
     CONVOLUTION_NORM("", ""),
