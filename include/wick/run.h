@@ -37,20 +37,22 @@ WICK_API wick_status wick_profile_print(wick_profile *profile, uint32_t format, 
 enum { WICK_GRAD_DEFAULT = 0, WICK_GRAD_ON = 1, WICK_GRAD_OFF = 2 };
 typedef struct wick_run_options {
   uint32_t size;
-  uint32_t threads;       /* within this call; 0: the runtime's */
-  uint32_t grad;          /* WICK_GRAD_...; the default is off */
-  uint32_t deterministic; /* nonzero: the same bits on every call */
-  uint64_t deadline_ns;   /* from now; 0: none. Running, waiting and standing in a queue end then */
-  uint64_t max_steps;     /* loop iterations and calls, of all it forks together; 0: no limit */
-  uint64_t max_bytes;     /* that it holds at once (tensors, text, containers), less what it frees; 0: no limit */
-  wick_cancel *cancel;    /* may be NULL */
-  uint32_t executor;      /* WICK_EXECUTOR_...; 0: the runtime's */
-  uint32_t fuser;         /* WICK_FUSER_...; 0: the runtime's */
-  wick_profile *profile;  /* where the time of operators is recorded; NULL: nowhere, which costs nothing */
+  uint32_t threads;          /* within this call; 0: the runtime's */
+  uint32_t grad;             /* WICK_GRAD_...; the default is off */
+  uint32_t deterministic;    /* nonzero: the same bits on every call */
+  uint64_t deadline_ns;      /* from now; 0: none. Running, waiting and standing in a queue end then */
+  uint64_t max_steps;        /* loop iterations and calls, of all it forks together; 0: no limit */
+  uint64_t max_bytes;        /* that it holds at once (tensors, text, containers), less what it frees; 0: no limit */
+  wick_cancel *cancel;       /* may be NULL */
+  uint32_t executor;         /* WICK_EXECUTOR_...; 0: the runtime's */
+  uint32_t fuser;            /* WICK_FUSER_...; 0: the runtime's */
+  wick_profile *profile;     /* where the time of operators is recorded; NULL: nowhere, which costs nothing */
+  uint32_t shares_arguments; /* nonzero: lists and dicts of just the types wanted are passed themselves */
 } wick_run_options;
 /* Calls a method (or function). `arguments` are borrowed; the last `named_count` of the `count` are named by `names`.
- * Containers are passed as Python passes them to TorchScript: copied, with the types the schema asks for; tensors and
- * objects are passed themselves. `out` NULL, here and wherever it may be: the result is not wanted. */
+ * Containers are passed as Python passes them to TorchScript: copied, with the types the schema asks for, unless
+ * shares_arguments is set; tensors and objects are passed themselves. `out` NULL, here and wherever it may be: the
+ * result is not wanted. */
 WICK_API wick_status wick_run(const wick_module *module, const char *method, const wick_value *const *arguments,
                               size_t count, const char *const *names, size_t named_count,
                               const wick_run_options *WICK_NULLABLE options, wick_value **WICK_NULLABLE out,

@@ -86,6 +86,9 @@ WICK_API wick_value *wick_value_get(const wick_value *dict,
                                     const wick_value *key); /* NULL: absent, or memory is short */
 WICK_API wick_value *wick_value_get_text(const wick_value *dict_or_object,
                                          const char *name); /* key or attribute; NULL: absent */
+/* What a forked call gave, or its error: of a future (WICK_FUTURE) that a program gives back. It is done, for the call
+ * that forked it ends last; inside a callback of a running program this blocks. The result is the caller's. */
+WICK_API wick_status wick_value_wait(const wick_value *future, wick_value **out, wick_error **error);
 /* Writing: items, keys and values are converted to the declared types, and what has another type is refused with
  * WICK_INVALID_ARGUMENT. Programs that hold the list, dict or object see the change. */
 WICK_API wick_status wick_list_append(wick_value *list, const wick_value *item, wick_error **error);

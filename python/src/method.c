@@ -46,28 +46,69 @@ void arguments_free(Arguments *a) {
 
 /* ---- calls ---- */
 
-static PyObject *method_call(PyObject *self, PyObject *const *objects, size_t flags, PyObject *names) {
-  MethodObject *method = (MethodObject *)self;
+/* Whether the call did not begin, since its arguments are not of the parameters' types. */
+static bool is_unfit(wick_status status, const wick_error *error) {
+  return status == WICK_INVALID_ARGUMENT && !*wick_error_trace(error) &&
+         strstr(wick_error_message(error), "\nDeclaration: ");
+}
+
+/* What Python makes of a call whose arguments don't fit: what = "arguments", to be converted, or "refused". */
+static PyObject *call_unfit(MethodObject *method, const char *what, PyObject *const *objects, Py_ssize_t count,
+                            PyObject *names, const char *message) {
+  PyObject *args = PyTuple_New(count), *keywords = PyDict_New(), *made = NULL;
+  for (Py_ssize_t i = 0; args && i < count; i++) {
+    Py_INCREF(objects[i]);
+    PyTuple_SET_ITEM(args, i, objects[i]);
+  }
+  bool failed = !args || !keywords;
+  for (Py_ssize_t i = 0; !failed && names && i < PyTuple_GET_SIZE(names); i++)
+    failed = PyDict_SetItem(keywords, PyTuple_GET_ITEM(names, i), objects[count + i]);
+  if (!failed)
+    made = PyObject_CallFunction(programs_of(method->state)->wrap, "sOOOs", what, method, args, keywords, message);
+  Py_XDECREF(args), Py_XDECREF(keywords);
+  return made;
+}
+
+static PyObject *call(MethodObject *method, PyObject *const *objects, Py_ssize_t count, PyObject *names,
+                      const char *otherwise) {
   Arguments a;
   wick_value *result = NULL;
   wick_error *error = NULL;
   wick_status status = WICK_OK;
-  int failed = arguments_read(method->state, &a, objects, PyVectorcall_NARGS(flags), names);
+  bool asks = programs_of(method->state)->wrap != NULL;
+  int failed = arguments_read(method->state, &a, objects, count, names);
   if (!failed) {
     wick_run_options options = {.size = sizeof options};
     LongCall call;
     call_options(&options);
+    options.shares_arguments = 1; /* lists of Python were made anew */
     long_call_begin(&call, &options);
     status = wick_function_run(method->function, (const wick_value *const *)a.values, a.count, a.names, a.named,
                                &options, &result, &error);
     long_call_end(&call);
-    if (status) raise_wick(method->state, status, error);
   }
   arguments_free(&a);
-  if (failed || status) return NULL;
+  if (failed && asks && PyErr_ExceptionMatches(PyExc_TypeError)) {
+    PyErr_Clear();
+    return call_unfit(method, otherwise, objects, count, names, "");
+  }
+  if (asks && status && !PyErr_Occurred() && is_unfit(status, error)) {
+    PyObject *made = call_unfit(method, otherwise, objects, count, names, wick_error_message(error));
+    wick_error_free(error);
+    return made;
+  }
+  if (failed || status) return status ? raise_wick(method->state, status, error) : NULL;
   if (!PyErr_Occurred()) return value_to_python(method->state, result);
   wick_value_release(result); /* a signal's handler raised */
   return NULL;
+}
+
+static PyObject *method_call(PyObject *self, PyObject *const *objects, size_t flags, PyObject *names) {
+  return call((MethodObject *)self, objects, PyVectorcall_NARGS(flags), names, "arguments");
+}
+
+static PyObject *method_call_as_is(PyObject *self, PyObject *const *objects, Py_ssize_t count, PyObject *names) {
+  return call((MethodObject *)self, objects, count, names, "refused");
 }
 
 /* Takes over the function. */
@@ -134,6 +175,8 @@ static void method_dealloc(PyObject *self) {
 }
 
 static PyMethodDef methods[] = {
+    {"call_as_is", (PyCFunction)(void (*)(void))method_call_as_is, METH_FASTCALL | METH_KEYWORDS,
+     "A call whose arguments nobody converts."},
     {"print", method_print, METH_O, "print(what): the graph (0), with places (1), code (2), bytecode (3), plans (4)."},
     {NULL, NULL, 0, NULL}};
 static PyGetSetDef getters[] = {{"schema", method_get_schema, NULL, "Its parameters and results.", NULL},

@@ -48,15 +48,11 @@ static wick_value *member_value(ModuleState *state, PyObject *entry, PyObject *o
   return made;
 }
 
-typedef struct FutureObject {
-  PyObject_HEAD wick_value *value;
-  ModuleState *state;
-} FutureObject;
-
 static int of_handle(ModuleState *state, PyObject *handle, wick_value **out) {
-  wick_module *module = program_module(state, handle);
-  if (!module) return -1;
-  *out = wick_module_object(module);
+  wick_value *kept = kept_value(state, handle);
+  wick_module *module = kept ? NULL : program_module(state, handle);
+  if (!kept && !module) return -1;
+  *out = kept ? wick_value_retain(kept) : wick_module_object(module);
   if (*out) return 1;
   PyErr_NoMemory();
   return -1;
@@ -76,10 +72,7 @@ int program_value_from(ModuleState *state, PyObject *object, wick_value **out) {
   PyTypeObject *type = Py_TYPE(object);
   if (type == &PyList_Type || type == &PyTuple_Type || type == &PyDict_Type) return 0;
   if (type == programs->program_type) return of_handle(state, object, out);
-  if (type == programs->future_type) {
-    *out = wick_value_retain(((FutureObject *)object)->value);
-    return 1;
-  }
+  if (type == programs->kept_type) return of_handle(state, object, out);
   if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) return 0;
   PyObject *entry = PyDict_GetItemWithError(programs->classes, (PyObject *)type);
   if (entry) {
@@ -152,17 +145,11 @@ static PyObject *object_to_python(ModuleState *state, const wick_value *value) {
   return made;
 }
 
-/* Takes over the value. */
-static PyObject *future_wrap(ModuleState *state, wick_value *value) {
-  PyTypeObject *type = programs_of(state)->future_type;
-  FutureObject *made = (FutureObject *)type->tp_alloc(type, 0);
-  if (!made) {
-    wick_value_release(value);
-    return NULL;
-  }
-  made->value = value;
-  made->state = state;
-  return (PyObject *)made;
+static PyObject *future_to_python(ModuleState *state, const wick_value *value) {
+  PyObject *kept = kept_wrap(state, wick_value_retain((wick_value *)(uintptr_t)value));
+  PyObject *made = kept ? PyObject_CallFunction(programs_of(state)->wrap, "sO", "future", kept) : NULL;
+  Py_XDECREF(kept);
+  return made;
 }
 
 static PyObject *to_python(ModuleState *state, const wick_value *value) {
@@ -170,6 +157,7 @@ static PyObject *to_python(ModuleState *state, const wick_value *value) {
   if (programs_of(state)->wrap && kind == WICK_OBJECT) return object_to_python(state, value);
   if (programs_of(state)->wrap && kind == WICK_ENUM) return wrap_parts(state, "enum", value);
   if (programs_of(state)->wrap && kind == WICK_TUPLE) return wrap_parts(state, "tuple", value);
+  if (programs_of(state)->wrap && kind == WICK_FUTURE) return future_to_python(state, value);
   PyObject *name = type_name(state, value);
   if (name) PyErr_Format(PyExc_TypeError, "a value of type %U can't be shown in Python", name);
   Py_XDECREF(name);
@@ -177,7 +165,6 @@ static PyObject *to_python(ModuleState *state, const wick_value *value) {
 }
 
 PyObject *program_value_to(ModuleState *state, wick_value *value) {
-  if (wick_value_kind(value) == WICK_FUTURE) return future_wrap(state, value);
   PyObject *made = NULL;
   if (!Py_EnterRecursiveCall(" in a value of wick")) {
     made = to_python(state, value);
@@ -186,38 +173,6 @@ PyObject *program_value_to(ModuleState *state, wick_value *value) {
   wick_value_release(value);
   return made;
 }
-
-/* ---- futures ---- */
-
-static PyObject *future_wait(PyObject *self, PyObject *unused) {
-  FutureObject *future = (FutureObject *)self;
-  const wick_value *arguments[] = {future->value};
-  wick_run_options options = {.size = sizeof options};
-  wick_value *result;
-  wick_error *error = NULL;
-  LongCall call;
-  (void)unused;
-  call_options(&options);
-  long_call_begin(&call, &options);
-  wick_status status = wick_op_call_with(NULL, "aten::wait", NULL, arguments, 1, NULL, 0, &options, &result, &error);
-  long_call_end(&call);
-  return status ? raise_wick(future->state, status, error) : value_to_python(future->state, result);
-}
-static void future_dealloc(PyObject *self) {
-  PyTypeObject *type = Py_TYPE(self);
-  wick_value_release(((FutureObject *)self)->value);
-  type->tp_free(self);
-  Py_DECREF(type);
-}
-static PyMethodDef future_methods[] = {{"wait", future_wait, METH_NOARGS, "The result, when it is there."},
-                                       {"value", future_wait, METH_NOARGS, "The same."},
-                                       {NULL, NULL, 0, NULL}};
-static PyType_Slot future_slots[] = {{Py_tp_dealloc, future_dealloc},
-                                     {Py_tp_methods, future_methods},
-                                     {Py_tp_doc, "What a call that a program forked will give."},
-                                     {0, NULL}};
-static PyType_Spec future_spec = {"wick._C.Future", sizeof(FutureObject), 0,
-                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, future_slots};
 
 /* ---- what Python tells of its classes ---- */
 
@@ -247,9 +202,7 @@ PyMethodDef object_methods[] = {
      "register_class(class, \"object\" or \"enum\", program, name, attributes): how its objects go to programs."},
     {"set_wrap", set_wrap, METH_O,
      "set_wrap(wrap): what makes objects of Python: wrap(\"module\", program), or wrap(\"object\", \"enum\" or "
-     "\"tuple\", name of the type, names, items); wrap(\"enum class\", class) registers it."},
+     "\"tuple\", name of the type, names, items); wrap(\"enum class\", class) registers it; wrap(\"future\", kept);\n"
+     "wrap(\"arguments\", method, args, kwargs, message) calls with arguments that do not fit as they are, "
+     "wrap(\"refused\", ...) says why."},
     {NULL, NULL, 0, NULL}};
-
-int add_object_classes(PyObject *module, ModuleState *state) {
-  return program_add_type(module, &future_spec, &programs_of(state)->future_type);
-}

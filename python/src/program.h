@@ -6,14 +6,15 @@
  *   method.c   Method: a function that is called quickly
  *   graph.c    Graph, its nodes and values, to be looked at
  *   foreign.c  functions of Python as operators that programs call
- *   object.c   objects, enums and NamedTuples both ways */
+ *   object.c   objects, enums and NamedTuples both ways
+ *   kept.c     lists, dicts and futures of programs that Python holds as they are */
 #ifndef PY_WICK_PROGRAM_H
 #define PY_WICK_PROGRAM_H
 
 #include "py_wick.h"
 
 typedef struct ProgramState {
-  PyTypeObject *program_type, *method_type, *graph_type, *node_type, *graph_value_type, *future_type;
+  PyTypeObject *program_type, *method_type, *graph_type, *node_type, *graph_value_type, *kept_type;
   PyObject *classes;                 /* dict: a class of Python -> (kind, Program, name, names of attributes) */
   PyObject *wrap;                    /* makes Python's objects of parts: wrap(kind, ...); NULL: nobody has set it */
   PyObject *name_handle;             /* "_script_handle" */
@@ -35,6 +36,9 @@ wick_module *program_module(ModuleState *state, PyObject *object);
 
 /* Takes over `function`. */
 PyObject *method_wrap(ModuleState *state, wick_function *function);
+/* Takes over `value`. */
+PyObject *kept_wrap(ModuleState *state, wick_value *value);
+wick_value *kept_value(const ModuleState *state, PyObject *object); /* borrowed; NULL: it is no Kept */
 /* Takes over `graph`. */
 PyObject *graph_wrap(ModuleState *state, wick_graph *graph);
 /* Takes over the text; NULL after a failure. */
@@ -63,7 +67,7 @@ extern PyMethodDef compile_methods[], foreign_methods[], object_methods[], progr
 int add_program_class(PyObject *module, ModuleState *state);
 int add_method_class(PyObject *module, ModuleState *state);
 int add_graph_classes(PyObject *module, ModuleState *state);
-int add_object_classes(PyObject *module, ModuleState *state);
+int add_kept_class(PyObject *module, ModuleState *state);
 void take_output(ModuleState *state); /* what programs print goes to Python */
 void leave_output(const ModuleState *state);
 void clear_foreign_functions(ProgramState *programs); /* the module goes */

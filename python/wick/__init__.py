@@ -46,7 +46,7 @@ from ._norm import norm  # noqa: E402,F401
 from ._cells import gru_cell, lstm_cell, rnn_relu_cell, rnn_tanh_cell  # noqa: E402,F401
 
 # Modules that few programs need are imported when they are first named.
-_LAZY_MODULES = frozenset(("backends", "cuda", "distributions", "fft", "fx", "hub", "jit", "linalg",
+_LAZY_MODULES = frozenset(("backends", "cuda", "distributions", "fft", "futures", "fx", "hub", "jit", "linalg",
                            "multiprocessing", "nn", "optim", "special", "testing", "utils", "version"))
 
 

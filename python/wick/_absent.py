@@ -3,7 +3,7 @@ import difflib
 
 # public names of PyTorch 1.13 and 2.x
 _OF_TORCH = frozenset("""
-    amp ao attr autocast classes compile compiled_with_cxx11_abi distributed eig export func functional futures
+    amp ao attr autocast classes compile compiled_with_cxx11_abi distributed eig export func functional
     get_autocast_cpu_dtype get_autocast_gpu_dtype get_device_module has_cuda has_cudnn has_lapack has_mkl has_mkldnn
     has_openmp hsmm hspmm is_anomaly_enabled is_autocast_cache_enabled is_autocast_cpu_enabled is_autocast_enabled
     library lobpcg lstsq lu masked matrix_rank mps mtia nested onnx overrides package parse_ir pca_lowrank

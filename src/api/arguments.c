@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-static const ConvertRules rules = {.allowed = CONVERT_ANYTHING, .copies = true};
+static const ConvertRules rules = {.allowed = CONVERT_ANYTHING, .copies = true, .one_each = true};
 
 Status argument_convert(IValue value, const Type *type, const char *what, IValue *out) {
   bool fits;
@@ -24,10 +24,12 @@ Status arguments_match(const FunctionSchema *schema, const CallValues *call, IVa
   StrBuf text = {.max_length = 2000};
   uint32_t count;
   bool fits;
-  Status status = schema_match_values(schema, call, &rules, schema->argument_count, out, &count, &fits, NULL);
+  ConvertRules own = rules;
+  own.copies = !call->shares;
+  Status status = schema_match_values(schema, call, &own, schema->argument_count, out, &count, &fits, NULL);
   if (status || fits) return status;
   strbuf_printf(&text, STR_FMT "() ", STR_ARG(schema->name));
-  status = schema_match_values(schema, call, &rules, schema->argument_count, out, &count, &fits, &text);
+  status = schema_match_values(schema, call, &own, schema->argument_count, out, &count, &fits, &text);
   assert(status || !fits);
   strbuf_puts(&text, "Declaration: ");
   schema_print(schema, &text);

@@ -96,6 +96,17 @@ wick_status wick_future_wait(wick_future *future, uint64_t timeout_ns, wick_valu
   return api_status(value_give(result, future->unit, out), error);
 }
 
+wick_status wick_value_wait(const wick_value *future, wick_value **out, wick_error **error) {
+  IValue result;
+  API_OUT(out);
+  API_NEED(future);
+  if (future->value.tag != TAG_FUTURE)
+    return api_status(status_new(ERROR_INVALID_ARGUMENT, "wick_value_wait: the value is no future"), error);
+  future_wait(future->value.future);
+  API_TRY(future_result(future->value.future, &result));
+  return api_status(value_give(result, future->unit, out), error);
+}
+
 typedef struct Then {
   wick_future *handle;
   wick_future_callback *callback;

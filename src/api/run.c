@@ -184,6 +184,10 @@ static Status run_call(Exec *exec, const wick_module *module, Function *forward,
 
 /* ---- */
 
+static bool shares_arguments(const wick_run_options *options) {
+  return options && options->size > offsetof(wick_run_options, shares_arguments) && options->shares_arguments;
+}
+
 Status function_call(const wick_module *module, Function *function, CallManner manner,
                      const wick_value *const *arguments, size_t count, const char *const *names, size_t named_count,
                      const wick_run_options *options, IValue *out) {
@@ -198,6 +202,7 @@ Status function_call(const wick_module *module, Function *function, CallManner m
   exec.device_map = &module->unit->device_map;
   TRY(api_apply_run_options(&exec, options, &budget, &cancel, &profile));
   TRY(unbox_arguments(arguments, count, names, named_count, &few, &given));
+  given.shares = shares_arguments(options);
   if (manner.aside) {
     exec.generator = manner.aside;
     exec.is_silent = true;

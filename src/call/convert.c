@@ -275,7 +275,9 @@ static Status convert(Converter *c, IValue v, const Type *type, IValue *out, boo
   if (type->kind == TYPE_UNION) return convert_union(c, v, type, out, out_fits);
   bool is_container = type->kind == TYPE_LIST || type->kind == TYPE_DICT || type->kind == TYPE_TUPLE;
   bool is_any = type->kind == TYPE_ANY || type->kind == TYPE_VAR;
-  if (is_any && rules->copies && (v.tag == TAG_CAPSULE || v.tag == TAG_STORAGE)) return OK; /* programs have no such */
+  if (is_any && (rules->copies || rules->one_each) &&
+      (v.tag == TAG_CAPSULE || v.tag == TAG_STORAGE)) /* programs have no such */
+    return OK;
   bool fits = type->kind == TYPE_OPTIONAL || is_any ||
               (type->has_var ? is_of_kind(v, (TypeKind)type->kind)
                              : !(is_container && rules->copies) && ivalue_is_instance(v, type));

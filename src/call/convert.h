@@ -17,6 +17,7 @@ typedef struct ConvertRules {
   bool makes_tensors; /* of numbers, where anything is allowed */
   bool copies;        /* lists, dicts and tuples are new; otherwise those that are of the type already stay */
   bool is_written;    /* only the value itself will do */
+  bool one_each;      /* no last list takes all remaining arguments: functions */
 } ConvertRules;
 
 /* Lists and tuples stand for each other where their elements do. A tensor of one element counts as a number whatever

@@ -126,7 +126,8 @@ static Status match_all(Matcher *m, uint32_t capacity, IValue *out, uint32_t *ou
     IValue value = bound_value(m, argument, bound);
     if (bound.kind == BOUND_DEFAULT && !m->rules.copies) { /* is of the type */
       out[i] = ivalue_retain(value);
-    } else if (bound.kind == BOUND_POSITION && argument_takes_remaining(schema, i) && value.tag != TAG_LIST) {
+    } else if (bound.kind == BOUND_POSITION && !m->rules.one_each && value.tag != TAG_LIST &&
+               argument_takes_remaining(schema, i)) {
       TRY(match_last_list(m, argument, bound.index, &out[i], out_fits, &binder));
     } else {
       TRY(match_value(m, argument, value, &out[i], out_fits));

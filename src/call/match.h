@@ -16,6 +16,7 @@ typedef struct CallValues {
   const IValue *values;
   const KeywordValue *keywords;
   const IValue *self; /* comes before the values; may be NULL */
+  bool shares;        /* lists and dicts of the types that are asked for go in themselves, whatever the rules copy */
 } CallValues;
 
 /* Arguments in the order of the schema, converted, with defaults; owned where they fit, else nothing is. Always: one

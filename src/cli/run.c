@@ -53,6 +53,17 @@ typedef struct Run {
   ModelOptions model;
 } Run;
 
+/* Of a forked call what it gave; false: it failed, and *result is gone. */
+static bool result_wait(const char *path, wick_value **result) {
+  wick_value *future = *result;
+  wick_error *error = NULL;
+  if (wick_value_kind(future) != WICK_FUTURE) return true;
+  wick_status status = wick_value_wait(future, result, &error);
+  if (status) complain_error(path, error);
+  wick_value_release(future);
+  return !status;
+}
+
 /* One call, or one for each chunk. */
 static int call(Run *run, const wick_module *module, const char *path, Inputs *inputs, uint64_t deadline_ns) {
   wick_run_options limits = {.size = sizeof limits,
@@ -66,7 +77,7 @@ static int call(Run *run, const wick_module *module, const char *path, Inputs *i
   Call one = {module, path, run->with_hooks ? NULL : run->method, &limits};
   if (run->chunks.size) return stream(&one, &run->chunks, inputs, &run->output) ? EXIT_DONE : EXIT_FAILED;
   wick_value *result;
-  if (!call_once(&one, inputs, &result)) return EXIT_FAILED;
+  if (!call_once(&one, inputs, &result) || !result_wait(path, &result)) return EXIT_FAILED;
   bool written = output_write(&run->output, result);
   wick_value_release(result);
   return written ? EXIT_DONE : EXIT_FAILED;

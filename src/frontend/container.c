@@ -4,21 +4,32 @@
 #include <assert.h>
 
 ContainerKind container_named(Str base) {
+  if (str_is(base, "ParameterList")) return CONTAINER_LIST | CONTAINER_OF_PARAMETERS;
+  if (str_is(base, "ParameterDict")) return CONTAINER_DICT | CONTAINER_OF_PARAMETERS;
   if (str_is(base, "ModuleList") || str_is(base, "Sequential")) return CONTAINER_LIST;
   return str_is(base, "ModuleDict") ? CONTAINER_DICT : CONTAINER_NONE;
 }
 
 /* Archives name the classes "__torch__....container.ModuleList", possibly mangled. */
-ContainerKind container_of(const Type *type) {
+static ContainerKind kind_of(const Type *type) {
   if (type->kind != TYPE_CLASS || !type->class_type->is_module) return CONTAINER_NONE;
   if (type->class_type->container) return (ContainerKind)type->class_type->container;
   ptrdiff_t dot = str_rfind_char(type->name, '.');
   return container_named(str_slice(type->name, (size_t)(dot + 1), type->name.length));
 }
 
+ContainerKind container_of(const Type *type) {
+  return kind_of(type) & ~(unsigned)CONTAINER_OF_PARAMETERS;
+}
+
 static bool is_module_type(const Type *type) {
   return (type->kind == TYPE_CLASS && type->class_type->is_module) ||
          (type->kind == TYPE_INTERFACE && type->interface_type->is_module);
+}
+
+static bool is_element(const Type *container, const ClassAttribute *attribute) {
+  return kind_of(container) & CONTAINER_OF_PARAMETERS ? attribute->kind == ATTRIBUTE_PARAMETER
+                                                      : is_module_type(attribute->type);
 }
 
 SugaredValue **container_elements(Emitter *e, SourceRange range, Value *module, bool with_keys, bool with_values,
@@ -29,7 +40,7 @@ SugaredValue **container_elements(Emitter *e, SourceRange range, Value *module, 
   uint32_t count = 0;
   for (size_t i = 0; i < c->attributes.length; i++) {
     const ClassAttribute *attribute = &c->attributes.data[i];
-    if (!is_module_type(attribute->type)) continue;
+    if (!is_element(module->type, attribute)) continue;
     SugaredValue *key = with_keys ? sugared_value(e->c, emit_string(e, range, attribute->name)) : NULL;
     SugaredValue *item = with_values ? class_attr(e, range, module, attribute->name) : NULL;
     elements[count++] = key && item ? sugared_tuple(e->c, 2, (SugaredValue *[]){key, item}) : key ? key : item;
@@ -53,11 +64,12 @@ Value *container_len(Emitter *e, SourceRange range, Value *module) {
 Value *container_contains(Emitter *e, SourceRange range, Value *module, Value *name) {
   IValue constant;
   if (container_of(module->type) != CONTAINER_DICT)
-    compilation_fail(e->c, range, "Only a ModuleDict can be asked whether it has a name");
+    compilation_fail(e->c, range, "Only a ModuleDict or ParameterDict can be asked whether it has a name");
   if (!value_is_constant(name, &constant) || constant.tag != TAG_STRING)
-    compilation_fail(e->c, range, "The name that a ModuleDict is asked for must be a constant string");
+    compilation_fail(e->c, range,
+                     "The name that a dict of modules or parameters is asked for must be a constant string");
   ptrdiff_t slot = class_type_find_attribute(module->type->class_type, ivalue_str(constant));
-  bool found = slot >= 0 && is_module_type(module->type->class_type->attributes.data[slot].type);
+  bool found = slot >= 0 && is_element(module->type, &module->type->class_type->attributes.data[slot]);
   return emit_constant(e, range, ivalue_bool(found));
 }
 

@@ -339,6 +339,24 @@ static IValue repeat_default(Compilation *c, const Argument *argument, IValue va
   return ivalue_list(list);
 }
 
+/* What __setstate__ takes where it does not say: what __getstate__ gives. */
+static const Type *type_of_state(Compilation *c, const ClassType *self) {
+  Function *getstate = class_type_find_method(self, STR("__getstate__"));
+  if (!getstate) return TYPE(TENSOR);
+  if (getstate->definition) getstate->ensure_defined(getstate, c);
+  return getstate->schema && getstate->schema->return_count ? getstate->schema->returns[0].type : TYPE(TENSOR);
+}
+
+static _Noreturn void fail_default(Compilation *c, SourceRange range, const Argument *argument, bool is_annotated) {
+  if (is_annotated)
+    compilation_fail(c, range, "Expected a default value of type %s on parameter \"" STR_FMT "\".",
+                     type_text(c, argument->type), STR_ARG(argument->name));
+  compilation_fail(c, range,
+                   "Expected a default value of type Tensor (inferred) on parameter \"" STR_FMT "\".Because \"" STR_FMT
+                   "\" was not annotated with an explicit type it is assumed to be type 'Tensor'.",
+                   STR_ARG(argument->name), STR_ARG(argument->name));
+}
+
 FunctionSchema *schema_from_def(Compilation *c, Resolver *resolver, const Tree *def, ClassType *self, Str name,
                                 bool skip_self) {
   Arena *arena = &c->unit->store.arena;
@@ -360,7 +378,8 @@ FunctionSchema *schema_from_def(Compilation *c, Resolver *resolver, const Tree *
     const Tree *annotation = option_get(param_type(param)), *value = option_get(param_default(param));
     argument->type = i == 0 && self ? &self->type
                      : annotation   ? annotation_type(c, resolver, annotation)
-                                    : TYPE(TENSOR);
+                     : i == 1 && self && str_is(ident_text(def_name(def)), "__setstate__") ? type_of_state(c, self)
+                                                                                           : TYPE(TENSOR);
     argument->kwarg_only = param_marker(param)->kind == TK_TRUE;
     if (!value && !argument->kwarg_only && schema->argument_count > 1 && argument[-1].has_default)
       compilation_fail(c, param->range, "non-default argument follows default argument");
@@ -372,8 +391,7 @@ FunctionSchema *schema_from_def(Compilation *c, Resolver *resolver, const Tree *
     constant = repeat_default(c, argument, constant);
     unit_hold(c->unit, constant);
     if (!default_fits(constant, argument->type) && !(argument->type->kind == TYPE_TENSOR && ivalue_is_none(constant)))
-      compilation_fail(c, value->range, "Expected a default value of type %s for parameter '" STR_FMT "'",
-                       type_text(c, argument->type), STR_ARG(param_text));
+      fail_default(c, value->range, argument, annotation != NULL);
     argument->has_default = true;
     argument->default_value = constant;
   }

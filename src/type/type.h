@@ -114,7 +114,12 @@ typedef struct ClassProperty {
 typedef enum HookKind { HOOK_BEFORE_FORWARD, HOOK_AFTER_FORWARD, HOOK_KIND_COUNT } HookKind;
 extern const char *const class_hook_lists[HOOK_KIND_COUNT]; /* what classes call them: "__forward_pre_hooks__" */
 /* Modules that hold modules by position or by name: programs go over those. */
-typedef enum ContainerKind { CONTAINER_NONE, CONTAINER_LIST, CONTAINER_DICT } ContainerKind;
+typedef enum ContainerKind {
+  CONTAINER_NONE,
+  CONTAINER_LIST,
+  CONTAINER_DICT,
+  CONTAINER_OF_PARAMETERS = 4 /* besides: what it holds are parameters, not modules */
+} ContainerKind;
 typedef struct ClassType {
   Type type;
   bool is_module;

@@ -36,7 +36,13 @@ static const char source[] =
     "        f = torch.jit.fork(follow, f)\n"
     "    return torch.jit.wait(f)\n"
     "def follow(f: Future[int]) -> int:\n"
-    "    return torch.jit.wait(f) + 1\n";
+    "    return torch.jit.wait(f) + 1\n"
+    "def promise(a: int, b: int):\n"
+    "    return torch.jit.fork(add, a, b)\n"
+    "def promise_fails(a: int, b: int):\n"
+    "    return torch.jit.fork(fail, a, b)\n"
+    "def keeps(a: List[int]):\n"
+    "    a.append(1)\n";
 
 static wick_module *module;
 static int setup(void **state) {
@@ -74,6 +80,49 @@ static void test_result(void **state) {
   assert_true(wick_future_done(future));
   assert_int_equal(result_of(future), 5); /* again */
   wick_future_release(future);
+}
+
+static wick_value *call(const char *name) {
+  wick_value *arguments[2] = {wick_value_int(2), wick_value_int(3)}, *out = NULL;
+  assert_int_equal(wick_run(module, name, (const wick_value *const *)arguments, 2, NULL, 0, NULL, &out, NULL), WICK_OK);
+  for (int i = 0; i < 2; i++) wick_value_release(arguments[i]);
+  return out;
+}
+
+static void test_result_of_a_forked_call(void **state) {
+  (void)state;
+  wick_value *promise = call("promise"), *fails = call("promise_fails"), *out = NULL;
+  wick_error *error = NULL;
+  for (int i = 0; i < 2; i++) { /* as often as it is asked */
+    assert_int_equal(wick_value_wait(promise, &out, NULL), WICK_OK);
+    assert_int_equal(wick_value_to_int(out), 5);
+    wick_value_release(out);
+  }
+  assert_int_equal(wick_value_wait(fails, &out, &error), WICK_RAISED);
+  assert_non_null(strstr(wick_error_message(error), "as asked"));
+  wick_error_free(error);
+  wick_value *number = wick_value_int(1);
+  assert_int_equal(wick_value_wait(number, &out, NULL), WICK_INVALID_ARGUMENT);
+  wick_value_release(number);
+  wick_value_release(promise);
+  wick_value_release(fails);
+}
+
+static void test_shared_arguments(void **state) {
+  (void)state;
+  for (uint32_t shares = 0; shares < 2; shares++) {
+    wick_value *item = wick_value_int(7), *list = NULL;
+    wick_run_options options = {.size = sizeof options, .shares_arguments = shares};
+    assert_int_equal(wick_value_list((const wick_value *const[]){item}, 1, &list, NULL), WICK_OK);
+    assert_int_equal(wick_run(module, "keeps", (const wick_value *const[]){list}, 1, NULL, 0, &options, NULL, NULL),
+                     WICK_OK);
+    assert_int_equal(wick_value_length(list), 1 + shares);
+    /* a list takes no more than its own argument */
+    const wick_value *const two[] = {item, item};
+    assert_int_equal(wick_run(module, "keeps", two, 2, NULL, 0, &options, NULL, NULL), WICK_INVALID_ARGUMENT);
+    wick_value_release(list);
+    wick_value_release(item);
+  }
 }
 
 static void test_error(void **state) {
@@ -242,9 +291,16 @@ static void test_busy(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_result),         cmocka_unit_test(test_error), cmocka_unit_test(test_cancel),
-      cmocka_unit_test(test_released_early), cmocka_unit_test(test_then),  cmocka_unit_test(test_ten_thousand_forks),
-      cmocka_unit_test(test_forked_child),   cmocka_unit_test(test_busy),
+      cmocka_unit_test(test_result),
+      cmocka_unit_test(test_error),
+      cmocka_unit_test(test_cancel),
+      cmocka_unit_test(test_released_early),
+      cmocka_unit_test(test_then),
+      cmocka_unit_test(test_ten_thousand_forks),
+      cmocka_unit_test(test_forked_child),
+      cmocka_unit_test(test_busy),
+      cmocka_unit_test(test_result_of_a_forked_call),
+      cmocka_unit_test(test_shared_arguments),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

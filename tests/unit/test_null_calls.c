@@ -22,7 +22,8 @@ typedef struct Fixture {
   size_t archive_length, npy_length;
   wick_runtime *runtime;
   wick_module *module, *loaded, *frozen_from, *hooked, *classes;
-  wick_value *tensor, *leaf, *loss, *text, *number, *dict, *state, *quantized, *list, *object, *native, *generator;
+  wick_value *tensor, *leaf, *loss, *text, *number, *dict, *state, *quantized, *list, *object, *native, *generator,
+      *promise;
   const wick_value *tensors[1], *texts[1], *two[2], *three[3], *losses[1], *gradients[1], *leaves[1], *numbers[1];
   wick_value *results[1];
   const char *names[1], *other_name[1], *input_name[1], *preserved[1], *passes[1], *field[1];
@@ -250,8 +251,10 @@ static Fixture *fixture_new(void) {
       "def add(x, y):\n    return x + y\ndef twice(x):\n    return x * 2\ndef forward(input):\n    return input\n";
   static const char classes[] =
       "class Point:\n    def __init__(self, x: int):\n        self.x = x\n"
-      "class Color(Enum):\n    RED = 1\n";
+      "class Color(Enum):\n    RED = 1\n"
+      "def one() -> int:\n    return 1\ndef promise():\n    return torch.jit.fork(one)\n";
   FINE(wick_compile(NULL, classes, strlen(classes), "classes.py", &f->classes, &e));
+  FINE(wick_run(f->classes, "promise", NULL, 0, NULL, 0, NULL, &f->promise, &e));
   f->more = "def third(x):\n    return x\n";
   f->engine = "fbgemm";
   f->known_pass = "null_calls_known";
@@ -309,8 +312,9 @@ static Fixture *fixture_new(void) {
 }
 
 static void fixture_free(Fixture *f) {
-  wick_value *values[] = {f->tensor,    f->leaf,      f->loss,       f->text,      f->number, f->dict,   f->state,
-                          f->quantized, f->generator, f->results[0], f->out.value, f->list,   f->object, f->native};
+  wick_value *values[] = {f->tensor,    f->leaf,  f->loss,      f->text,      f->number,
+                          f->dict,      f->state, f->quantized, f->generator, f->results[0],
+                          f->out.value, f->list,  f->object,    f->native,    f->promise};
   for (size_t i = 0; i < sizeof values / sizeof *values; i++) wick_value_release(values[i]);
   wick_module *modules[] = {f->module, f->loaded, f->frozen_from, f->hooked, f->classes, f->out.module};
   for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) wick_module_release(modules[i]);

@@ -69,7 +69,9 @@ def _enum_tree(cls, name, builder):
 
 
 def _tuple_tree(cls, name, builder):
-    annotations = getattr(cls, "__annotations__", {})
+    annotations = {}
+    for base in reversed(cls.__mro__):  # a class may derive from the tuple of its fields
+        annotations.update(vars(base).get("__annotations__", {}))
     defaults = getattr(cls, "_field_defaults", {})
     scope, body = _program.ModuleScope(cls), []
     for field in cls._fields:

@@ -1,5 +1,7 @@
 """What torch has in torch._C of modules: ScriptModule._c, and functions that take it."""
 
+from ..futures import Future
+from ._containers import ScriptDict, ScriptList
 from ._script import ScriptFunction
 
 
@@ -105,5 +107,8 @@ def _freeze_module(module, preservedAttrs=(), freezeInterfaces=True, preservePar
     return ScriptObject(module._script_handle.freeze(list(preservedAttrs)))
 
 
-NAMES = {"_freeze_module": _freeze_module, "ScriptModule": ScriptObject, "ClassType": ClassType,
-         "ScriptFunction": ScriptFunction, "ScriptMethod": ScriptFunction}
+NAMES = {
+    "ClassType": ClassType, "Future": Future, "ScriptDict": ScriptDict, "ScriptFunction": ScriptFunction,
+    "ScriptList": ScriptList, "ScriptMethod": ScriptFunction, "ScriptModule": ScriptObject,
+    "_freeze_module": _freeze_module,
+}

@@ -2,12 +2,11 @@
 
 import typing
 
+from ..futures import Future
 from . import _registry
 
 EXPORT, IGNORE, UNUSED, DEFAULT = "export", "ignore", "unused", "default"
 _ATTRIBUTE = "_script_modifier"
-
-T = typing.TypeVar("T")
 
 
 def modifier_of(function):
@@ -123,34 +122,14 @@ def fork(func, *args, **kwargs):
     if is_tracing():
         from . import _trace
         return _trace.fork(func, args, kwargs)
-    return _Done(func(*args, **kwargs))
+    done = Future()
+    done.set_result(func(*args, **kwargs))
+    return done
 
 
 def wait(future):
     """What a Future's call gave."""
     return future.wait()
-
-
-class Future(typing.Generic[T]):
-    """What a call will give: `Future[Tensor]` in annotations."""
-
-    def wait(self):
-        """Its result."""
-        raise NotImplementedError
-
-
-class _Done(Future):
-    def __init__(self, result):
-        self._result = result
-
-    def wait(self):
-        return self._result
-
-    value = wait
-
-    def done(self):
-        """Whether the result is there."""
-        return True
 
 
 def unchecked_unwrap_optional(value):

@@ -42,6 +42,7 @@ class ScriptModule(nn.Module):
     are compiled when its __init__ has ended, with those that `define` added; the others are Python's.
     """
 
+    _script_handle = None  # the module of a program
     _script_methods = {}  # of a class and its bases: name -> function
 
     def __init_subclass__(cls, **kwargs):

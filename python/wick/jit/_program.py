@@ -11,9 +11,9 @@ import builtins
 import enum
 import functools
 import inspect
-import math
 import types
 import typing
+import weakref
 
 from . import _frontend, _modifiers, _registry, _types
 
@@ -243,6 +243,8 @@ class Builder:
             return ("alias", known)
         if isinstance(thing, types.ModuleType):
             return ("namespace",)
+        if isinstance(thing, _Default):
+            return ("value", thing.value)
         if thing is None or isinstance(thing, (bool, int, float, complex, str, enum.Enum)) or _is_setting(thing):
             return ("value", thing)
         if isinstance(thing, (tuple, list)):
@@ -261,6 +263,10 @@ class Builder:
             scripted = _script.compiled_function(thing)
             self.calls_python = self.calls_python or _registry.python_users.get(scripted.program)
             return ("function", scripted.program, scripted.name)
+        if not inspect.isclass(thing) and hasattr(thing, "_parameters") and hasattr(thing, "_modules"):
+            program = _program_of_free_module(thing)
+            self.calls_python = self.calls_python or name
+            return ("function", program, "forward")
         if isinstance(thing, functools.partial) or callable(thing):
             return None
         from .. import Tensor
@@ -292,8 +298,8 @@ class Builder:
         scope = Scope(plain)
         if self.owner is not None and plain.__qualname__ == "%s.%s" % (self.owner.__qualname__, plain.__name__):
             scope.know_class(self.owner)
-        _put_defaults(node, plain)
         translator = self.translator(source, scope, attribute)
+        _put_defaults(node, plain, self, translator)
         modifier = _modifiers.modifier_of(function)
         if modifier == _modifiers.UNUSED:
             text = "%s is marked as unused: compiled code can't call it" % plain.__qualname__
@@ -441,25 +447,55 @@ def _evaluated(kind, scope):
     return origin[made]
 
 
-def _put_defaults(node, function):
-    """Defaults as they are, where they are constants: the expressions that made them may be anything."""
-    def constant(default, value):
-        if isinstance(default, ast.Constant) or type(value) not in (int, float, bool, str, type(None)):
+class _Default:
+    """The default value of a parameter, as a name of its own has it."""
+
+    def __init__(self, value):
+        self.value = value
+
+
+def _put_defaults(node, function, builder, translator):
+    """Defaults as they are: the expressions that made them may be anything."""
+    def put(argument, default, value):
+        if _is_mutable(value):
+            raise _frontend.FrontendError(translator.message(
+                node, "Mutable default parameters are not supported because Python binds them to the function and "
+                "they persist across function calls.\n As a workaround, make the default None and instantiate the "
+                "default parameter within the body of the function. Found %s on parameter %s"
+                % (type(value), argument.arg)))
+        if isinstance(default, ast.Constant):
             return default
-        if isinstance(value, float) and not math.isfinite(value):
-            return default
-        made = ast.Constant(value)
-        if type(value) in (int, float) and value < 0:
-            made = ast.UnaryOp(ast.USub(), ast.copy_location(ast.Constant(-value), default))
-        return ast.copy_location(made, default)
+        if type(value) in (int, float, bool, str, type(None)) and value == value and value not in (_INF, -_INF):
+            made = ast.Constant(value)
+            if type(value) in (int, float) and value < 0:
+                made = ast.UnaryOp(ast.USub(), ast.copy_location(ast.Constant(-value), default))
+            return ast.copy_location(made, default)
+        if _holds_tensors(value):
+            name = "__default_%d_%s" % (len(builder.things), argument.arg)
+            builder.things[name] = _Default(value)
+            return ast.copy_location(ast.Name(name, ast.Load()), default)
+        return default
     arguments = node.args
     values = function.__defaults__ or ()
     if len(values) == len(arguments.defaults):
-        arguments.defaults = [constant(d, v) for d, v in zip(arguments.defaults, values)]
+        parameters = arguments.args[len(arguments.args) - len(values):]
+        arguments.defaults = list(map(put, parameters, arguments.defaults, values))
     words = function.__kwdefaults__ or {}
     for i, (argument, default) in enumerate(zip(arguments.kwonlyargs, arguments.kw_defaults)):
         if default is not None and argument.arg in words:
-            arguments.kw_defaults[i] = constant(default, words[argument.arg])
+            arguments.kw_defaults[i] = put(argument, default, words[argument.arg])
+
+
+_INF = float("inf")
+
+
+def _is_mutable(value):
+    return isinstance(value, (list, dict)) or type(value) is tuple and any(map(_is_mutable, value))
+
+
+def _holds_tensors(value):
+    from .. import Tensor
+    return isinstance(value, Tensor) or type(value) is tuple and any(map(_holds_tensors, value))
 
 
 # ---- functions that stay Python's ----
@@ -508,6 +544,29 @@ def foreign_body(function, node, scope, translator):
     check = _frontend.apply(_frontend.var("isinstance"), [value, _types.tree_of_text(result)])
     return [_frontend.assign("result_of_python", call), ("TK_ASSERT", (check, _frontend.NOTHING), 0, 0),
             ("TK_RETURN", (value,), 0, 0)]
+
+
+_free_modules = weakref.WeakKeyDictionary()  # a module of Python -> the program that calls it
+
+
+def _program_of_free_module(module):
+    """What calls, in Python, a module that a program names and that is no part of it."""
+    program = _free_modules.get(module)
+    if program is None:
+        called = weakref.ref(module)
+
+        def call(*args):
+            return called()(*args)
+        forward = type(module).forward
+        source, node = _frontend.parsed(forward)
+        node.args.args = node.args.args[1:]
+        builder, scope = Builder(), Scope(forward)
+        translator = builder.translator(source, scope)
+        _put_defaults(node, forward, builder, translator)
+        body = foreign_body(call, node, scope, translator)
+        builder.statements.append(translator.function(node, "forward", body=body) + (source,))
+        program = _free_modules[module] = builder.compile()
+    return program
 
 
 def _register(function, kinds, result):

@@ -484,10 +484,12 @@ def _class_tree(methods, builder, name, names):
     return _frontend.class_definition(name, [_container_base(kind.python_class)], body)
 
 
+_CONTAINERS = frozenset(("ModuleList", "ModuleDict", "Sequential", "ParameterList", "ParameterDict"))
+
+
 def _container_base(cls):
     for base in cls.__mro__:
-        if base.__name__ in ("ModuleList", "ModuleDict", "Sequential") and base.__module__.split(".")[0] in ("wick",
-                                                                                                          "torch"):
+        if base.__name__ in _CONTAINERS and base.__module__.split(".")[0] in ("wick", "torch"):
             return base.__name__
     return "Module"
 

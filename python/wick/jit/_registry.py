@@ -56,7 +56,7 @@ def program_name(thing):
     module = getattr(thing, "__module__", None) or "__main__"
     if module == "wick" or module.startswith("wick."):
         module = "torch" + module[4:]
-    parts = module.split(".") + thing.__qualname__.split(".")
+    parts = ([] if module == "__main__" else module.split(".")) + thing.__qualname__.split(".")
     return ".".join(_identifier(part) for part in parts if part != "<locals>")
 
 

@@ -44,7 +44,17 @@ class ScriptFunction(_C.Method):
     @property
     def schema(self):
         """Its name, parameters and results."""
-        return super().schema.replace(self.name + "(", self.name.rpartition(".")[2] + "(", 1)
+        head, bracket, rest = super().schema.partition("(")
+        return head.rpartition(".")[2] + bracket + rest
+
+    def python_function(self):
+        """The function of Python that it was made of, or None."""
+        if hasattr(self, "__wrapped__"):
+            return self.__wrapped__
+        from . import _recursive
+        kind = _recursive.kinds.get(self.program.class_name)
+        member = getattr(kind.python_class, self.name, None) if kind is not None else None
+        return member if inspect.isfunction(member) else None
 
     def graph_for(self, *args, **kwargs):
         """The graphs that run for such arguments, the newest plan first."""
@@ -106,6 +116,12 @@ def _wrap(kind, *parts):
     if kind == "module":
         from . import _module
         return _module.wrap_module(*parts)
+    if kind in ("arguments", "refused"):
+        from . import _arguments
+        return (_arguments.call if kind == "arguments" else _arguments.refuse)(*parts)
+    if kind == "future":
+        from ..futures import Future
+        return Future(_kept=parts[0])
     if kind == "enum class":
         return _classes.class_entry(*parts)
     return _classes.wrap_parts(kind, *parts)
@@ -160,13 +176,15 @@ def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
     Of a module: a RecursiveScriptModule with the same tensors; forward is compiled, what is marked `export`, and what
     they call. Fails with RuntimeError, which shows the place in the source.
     """
-    if isinstance(obj, ScriptFunction) or not inspect.isclass(obj) and hasattr(obj, "_script_handle"):
+    is_compiled = not inspect.isclass(obj) and getattr(obj, "_script_handle", None) is not None
+    if is_compiled or isinstance(obj, ScriptFunction):
         return obj
     if not inspect.isclass(obj) and hasattr(obj, "_parameters") and hasattr(obj, "_modules"):
         from . import _recursive
         return _recursive.create(_recursive.prepared(obj))
     if isinstance(obj, (dict, list)):
-        return obj
+        from ._containers import script_container
+        return script_container(obj)
     if inspect.isclass(obj):
         if _program.is_module_class(obj):
             raise RuntimeError("Type '%s' cannot be compiled since it inherits from nn.Module, consider passing an "

@@ -1,11 +1,21 @@
 """Sequences of different lengths in one tensor: padded, or packed step by step without the padding."""
-from collections import namedtuple
+from typing import List, NamedTuple, Optional, Tuple
 
 import wick
 from wick import Tensor
+from wick._jit_internal import is_scripting
 
 
-class PackedSequence(namedtuple('PackedSequence_', ['data', 'batch_sizes', 'sorted_indices', 'unsorted_indices'])):
+class PackedSequence_(NamedTuple):
+    """The parts of a PackedSequence."""
+
+    data: Tensor
+    batch_sizes: Tensor
+    sorted_indices: Optional[Tensor]
+    unsorted_indices: Optional[Tensor]
+
+
+class PackedSequence(PackedSequence_):
     """Sequences step by step: ``data`` has the first elements of all, then the second ones, ..., longest first.
 
     ``batch_sizes`` (int64, on the CPU) says how many sequences reach each step; ``sorted_indices`` how the sequences
@@ -67,7 +77,7 @@ def _add_conversions():
 _add_conversions()
 
 
-def invert_permutation(permutation):
+def invert_permutation(permutation: Optional[Tensor]) -> Optional[Tensor]:
     """The permutation that undoes ``permutation``; None of None."""
     if permutation is None:
         return None
@@ -76,22 +86,26 @@ def invert_permutation(permutation):
     return output
 
 
-def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True):
+def pack_padded_sequence(input: Tensor, lengths: Tensor, batch_first: bool = False,
+                         enforce_sorted: bool = True) -> PackedSequence:
     """Packs (T, B, ...) sequences, or (B, T, ...) with ``batch_first``, of the given lengths.
 
     With ``enforce_sorted`` the lengths must decrease already; else the sequences are sorted.
     """
-    lengths = lengths if isinstance(lengths, Tensor) else wick.as_tensor(lengths, dtype=wick.int64, device='cpu')
-    sorted_indices = None
+    if not is_scripting():
+        lengths = lengths if isinstance(lengths, Tensor) else wick.as_tensor(lengths, dtype=wick.int64, device='cpu')
+    sorted_indices: Optional[Tensor] = None
     if not enforce_sorted:
         lengths, sorted_indices = wick.sort(lengths, descending=True)
-        sorted_indices = sorted_indices.to(input.device)
-        input = input.index_select(0 if batch_first else 1, sorted_indices)
+        order = sorted_indices.to(input.device)
+        input = input.index_select(0 if batch_first else 1, order)
+        sorted_indices = order
     data, batch_sizes = wick._pack_padded_sequence(input, lengths, batch_first)
-    return PackedSequence(data, batch_sizes, sorted_indices, None)
+    return PackedSequence(data, batch_sizes, sorted_indices, invert_permutation(sorted_indices))
 
 
-def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_length=None):
+def pad_packed_sequence(sequence: PackedSequence, batch_first: bool = False, padding_value: float = 0.0,
+                        total_length: Optional[int] = None) -> Tuple[Tensor, Tensor]:
     """The padded sequences and their lengths; ``total_length`` pads further."""
     longest = sequence.batch_sizes.size(0)
     if total_length is not None:
@@ -107,27 +121,27 @@ def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_le
     return padded, lengths
 
 
-def pad_sequence(sequences, batch_first=False, padding_value=0.0):
+def pad_sequence(sequences: List[Tensor], batch_first: bool = False, padding_value: float = 0.0) -> Tensor:
     """Tensors of (L, ...) as one of (longest L, B, ...), or (B, longest L, ...) with ``batch_first``."""
-    if isinstance(sequences, Tensor):
-        sequences = sequences.unbind(0)
-    return wick.pad_sequence(list(sequences), batch_first, padding_value)
+    if not is_scripting():
+        sequences = sequences.unbind(0) if isinstance(sequences, Tensor) else list(sequences)
+    return wick.pad_sequence(sequences, batch_first, padding_value)
 
 
-def unpad_sequence(padded_sequences, lengths, batch_first=False):
+def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False) -> List[Tensor]:
     """The sequences that ``pad_sequence`` padded, in a list."""
     if not batch_first:
         padded_sequences = padded_sequences.transpose(0, 1)
-    return [sequence[:int(length)] for sequence, length in zip(padded_sequences, lengths)]
+    return [padded_sequences[i][:int(lengths[i])] for i in range(lengths.size(0))]
 
 
-def pack_sequence(sequences, enforce_sorted=True):
+def pack_sequence(sequences: List[Tensor], enforce_sorted: bool = True) -> PackedSequence:
     """Packs tensors of (L, ...)."""
     lengths = wick.as_tensor([sequence.size(0) for sequence in sequences])
     return pack_padded_sequence(pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted)
 
 
-def unpack_sequence(packed_sequences):
+def unpack_sequence(packed_sequences: PackedSequence) -> List[Tensor]:
     """The sequences that ``pack_sequence`` packed, in a list."""
     padded, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
     return unpad_sequence(padded, lengths, batch_first=True)
