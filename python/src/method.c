@@ -76,6 +76,7 @@ static PyObject *call(MethodObject *method, PyObject *const *objects, Py_ssize_t
   wick_error *error = NULL;
   wick_status status = WICK_OK;
   bool asks = programs_of(method->state)->wrap != NULL;
+  if (asks && autocast_is_on()) return call_unfit(method, "autocast", objects, count, names, "");
   int failed = arguments_read(method->state, &a, objects, count, names);
   if (!failed) {
     wick_run_options options = {.size = sizeof options};

@@ -52,6 +52,7 @@ static int intern_names(ModuleState *state) {
 /* Every object that the state holds besides the numbered ones: where its pointer stands. */
 static const size_t objects[] = {
     offsetof(ModuleState, operators),
+    offsetof(ModuleState, autocast_call),
     offsetof(ModuleState, program_error),
     offsetof(ModuleState, program_errors),
     offsetof(ModuleState, cpu),
@@ -63,6 +64,7 @@ static const size_t objects[] = {
     offsetof(ModuleState, size_type),
     offsetof(ModuleState, generator_type),
     offsetof(ModuleState, operator_type),
+    offsetof(ModuleState, profile_type),
     offsetof(ModuleState, name_self),
     offsetof(ModuleState, name_input),
     offsetof(ModuleState, name_out),
@@ -204,7 +206,7 @@ static PyMethodDef functions[] = {
 
 typedef int Adder(PyObject *module, ModuleState *state);
 static Adder *const adders[] = {add_errors, add_values,   add_generator, add_operators, add_tensor,
-                                add_making, add_autograd, add_programs,  add_trace};
+                                add_making, add_autocast, add_profile, add_autograd, add_programs,  add_trace};
 
 static int execute(PyObject *module) {
   ModuleState *state = state_of_module(module);

@@ -204,5 +204,5 @@ PyMethodDef object_methods[] = {
      "set_wrap(wrap): what makes objects of Python: wrap(\"module\", program), or wrap(\"object\", \"enum\" or "
      "\"tuple\", name of the type, names, items); wrap(\"enum class\", class) registers it; wrap(\"future\", kept);\n"
      "wrap(\"arguments\", method, args, kwargs, message) calls with arguments that do not fit as they are, "
-     "wrap(\"refused\", ...) says why."},
+     "wrap(\"refused\", ...) says why, wrap(\"autocast\", ...) calls in a region of autocast."},
     {NULL, NULL, 0, NULL}};

@@ -77,6 +77,7 @@ PyObject *overload_schema_text(ModuleState *state, const wick_overload *overload
 static PyObject *call_operator(PyObject *callable, PyObject *const *values, size_t count_and_flag, PyObject *names) {
   OperatorObject *self = (OperatorObject *)callable;
   CallArguments call = {values, PyVectorcall_NARGS(count_and_flag), names, NULL};
+  if (autocast_is_on() && self->state->autocast_call) return autocast_call(self, values, call.count, names);
   if (!self->signatures && !operator_read(self)) return NULL;
   for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(names); i++) {
     PyObject *name = PyTuple_GET_ITEM(names, i);

@@ -12,6 +12,8 @@ typedef struct OperatorObject {
   uint32_t signature_count;
 } OperatorObject;
 
+/* autocast.c: what a call is in a region. */
+PyObject *autocast_call(const OperatorObject *self, PyObject *const *values, Py_ssize_t count, PyObject *names);
 /* "add": what Python calls it. */
 const char *operator_short_name(const OperatorObject *self);
 /* Overloads are read when they are first needed; false with an error. */

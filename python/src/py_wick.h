@@ -15,7 +15,9 @@
  *   arithmetic.c  Tensor's number protocol
  *   index.c       x[...] and x[...] = y
  *   make.c        tensor(), from_numpy() and kin
+ *   autocast.c    regions in which operators get their tensors in another dtype
  *   autograd.c    grad mode, backward, hooks, functions with a backward in Python
+ *   profile.c     where the time of calls goes
  *   program.h     programs: trees, compiling, modules, graphs, functions of Python that they call
  *
  * Everything a module needs hangs on its ModuleState: interpreters within one process share nothing of Python's. */
@@ -47,10 +49,11 @@ enum { DTYPE_COUNT = 18, LAYOUT_COUNT = 5, MEMORY_FORMAT_COUNT = 4, ARITHMETIC_C
 typedef struct ModuleState ModuleState;
 struct ModuleState {
   PyTypeObject *tensor_type, *dtype_type, *device_type, *layout_type, *memory_format_type, *size_type, *generator_type,
-      *operator_type;
+      *operator_type, *profile_type;
   PyObject *dtypes[DTYPE_COUNT], *layouts[LAYOUT_COUNT], *memory_formats[MEMORY_FORMAT_COUNT];
   PyObject *program_error, *program_errors; /* wick.jit.Error; dict: a class -> the class that is both */
   PyObject *operators;                      /* dict: "aten::add" -> Operator */
+  PyObject *autocast_call;                  /* autocast.c: what calls of operators are in its regions, or NULL */
   PyObject *cpu;                            /* the device that nearly all tensors are on */
   PyObject *arithmetic[ARITHMETIC_COUNT];   /* arithmetic.c: what Python's operators call; NULL: not asked for yet */
   PyInterpreterState *interpreter;
@@ -165,6 +168,10 @@ void python_leave(Entered *entered);
 /* Whether an exception that stays raised goes on where Python was left: not in threads that Python knows nothing of. */
 bool python_goes_on(const Entered *entered);
 
+wick_profile *profile_of_thread(void); /* that calls are recorded in; borrowed; NULL: nowhere */
+/* Whether this thread is in a region of autocast. */
+bool autocast_is_on(void);
+
 /* ---- operators ---- */
 /* The callable over all overloads of "aten::add", kept; NULL with an AttributeError. A new reference. */
 PyObject *operator_named(ModuleState *state, const char *qualified_name);
@@ -179,6 +186,8 @@ int add_operators(PyObject *module, ModuleState *state);
 int add_tensor(PyObject *module, ModuleState *state);
 int add_making(PyObject *module, ModuleState *state);
 int add_autograd(PyObject *module, ModuleState *state);
+int add_autocast(PyObject *module, ModuleState *state);
+int add_profile(PyObject *module, ModuleState *state);
 int add_programs(PyObject *module, ModuleState *state);
 int traverse_programs(ModuleState *state, visitproc visit, void *arg);
 void clear_programs(ModuleState *state);

@@ -46,8 +46,14 @@ from ._norm import norm  # noqa: E402,F401
 from ._cells import gru_cell, lstm_cell, rnn_relu_cell, rnn_tanh_cell  # noqa: E402,F401
 
 # Modules that few programs need are imported when they are first named.
-_LAZY_MODULES = frozenset(("backends", "cuda", "distributions", "fft", "futures", "fx", "hub", "jit", "linalg",
-                           "multiprocessing", "nn", "optim", "special", "testing", "utils", "version"))
+_LAZY_MODULES = frozenset(("__config__", "amp", "ao", "backends", "cpu", "cuda", "distributed", "distributions", "fft", "futures", "fx", "hub", "jit", "linalg",
+                           "multiprocessing", "nn", "onnx", "optim", "profiler", "quantization", "special",
+                           "testing", "utils", "version"))
+_LAZY_NAMES = dict.fromkeys((
+    "autocast", "clear_autocast_cache", "get_autocast_cpu_dtype", "get_autocast_gpu_dtype",
+    "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_autocast_enabled", "set_autocast_cache_enabled",
+    "set_autocast_cpu_dtype", "set_autocast_cpu_enabled", "set_autocast_enabled", "set_autocast_gpu_dtype",
+), ".amp.autocast_mode")
 
 
 def __getattr__(name):
@@ -60,6 +66,9 @@ def __getattr__(name):
             if error.name != __name__ + "." + name:
                 raise
             raise _no_such_name(name) from None
+    elif name in _LAZY_NAMES:
+        import importlib
+        found = getattr(importlib.import_module(_LAZY_NAMES[name], __name__), name)
     elif name.startswith("__"):
         raise AttributeError("module 'wick' has no attribute %r" % name)
     else:
@@ -79,6 +88,6 @@ def _no_such_name(name):
 
 
 def __dir__():
-    names = set(globals()) | _LAZY_MODULES
+    names = set(globals()) | _LAZY_MODULES | set(_LAZY_NAMES)
     names.update(name[6:] for name in _C.operator_names() if name.startswith("aten::"))
     return sorted(names)

@@ -3,16 +3,14 @@ import difflib
 
 # public names of PyTorch 1.13 and 2.x
 _OF_TORCH = frozenset("""
-    amp ao attr autocast classes compile compiled_with_cxx11_abi distributed eig export func functional
-    get_autocast_cpu_dtype get_autocast_gpu_dtype get_device_module has_cuda has_cudnn has_lapack has_mkl has_mkldnn
-    has_openmp hsmm hspmm is_anomaly_enabled is_autocast_cache_enabled is_autocast_cpu_enabled is_autocast_enabled
-    library lobpcg lstsq lu masked matrix_rank mps mtia nested onnx overrides package parse_ir pca_lowrank
-    per_channel_affine per_channel_symmetric per_tensor_affine per_tensor_symmetric profiler quantization
-    quantized_gru_cell quantized_lstm_cell quasirandom return_types saddmm set_anomaly_enabled set_default_device
-    set_autocast_cache_enabled set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_enabled smm solve sparse
-    sparse_bsc_tensor sparse_bsr_tensor sparse_compressed_tensor spmm sspaddmm storage svd_lowrank vmap xpu
-    BFloat16Storage BoolStorage ByteStorage CharStorage DoubleStorage FloatStorage HalfStorage IntStorage LongStorage
-    ShortStorage Storage Stream Tag TypedStorage UntypedStorage
+    attr classes compile compiled_with_cxx11_abi eig export func functional get_device_module has_cuda
+    has_cudnn has_lapack has_mkl has_mkldnn has_openmp hsmm hspmm is_anomaly_enabled library lobpcg lstsq lu masked
+    matrix_rank mps mtia nested overrides package parse_ir pca_lowrank per_channel_affine per_channel_symmetric
+    per_tensor_affine per_tensor_symmetric quantized_gru_cell quantized_lstm_cell quasirandom return_types saddmm
+    set_anomaly_enabled set_default_device smm solve sparse sparse_bsc_tensor sparse_bsr_tensor
+    sparse_compressed_tensor spmm sspaddmm storage svd_lowrank vmap xpu BFloat16Storage BoolStorage ByteStorage
+    CharStorage DoubleStorage FloatStorage HalfStorage IntStorage LongStorage ShortStorage Storage Stream Tag
+    TypedStorage UntypedStorage
 """.split())
 
 

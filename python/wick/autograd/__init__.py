@@ -79,3 +79,34 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     _check_outputs(outputs)
     retain = create_graph if retain_graph is None else retain_graph
     return _C._run_backward(outputs, grads, retain, create_graph, inputs, allow_unused)
+
+
+class set_detect_anomaly:
+    """A context, or a call, that in torch finds where a gradient fails. Here errors name the operator without it, and
+    gradients are not searched for NaN: switching it on warns."""
+
+    def __init__(self, mode, check_nan=True):
+        self.mode = mode
+        if mode:
+            import warnings
+            warnings.warn("wick does not search gradients for NaN: anomaly detection changes nothing")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        return False
+
+
+class detect_anomaly(set_detect_anomaly):
+    """The same as a context."""
+
+    def __init__(self, check_nan=True):
+        super().__init__(True, check_nan)
+
+
+def __getattr__(name):
+    if name == "profiler":
+        import importlib
+        return importlib.import_module(".profiler", __name__)
+    raise AttributeError("module 'wick.autograd' has no attribute %r" % name)

@@ -119,6 +119,9 @@ def _wrap(kind, *parts):
     if kind in ("arguments", "refused"):
         from . import _arguments
         return (_arguments.call if kind == "arguments" else _arguments.refuse)(*parts)
+    if kind == "autocast":
+        from ..amp import programs
+        return programs.call(*parts[:3])
     if kind == "future":
         from ..futures import Future
         return Future(_kept=parts[0])

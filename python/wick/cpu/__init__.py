@@ -1,0 +1,3 @@
+"""What torch.cpu has: autocast of the processor."""
+
+from . import amp  # noqa: F401
