@@ -135,20 +135,33 @@ static PyObject *wrap_parts(ModuleState *state, const char *kind, const wick_val
   return made;
 }
 
+/* The same value, held: wrap(kind, kept). */
+static PyObject *wrap_kept(ModuleState *state, const char *kind, const wick_value *value) {
+  PyObject *kept = kept_wrap(state, wick_value_retain((wick_value *)(uintptr_t)value));
+  PyObject *made = kept ? PyObject_CallFunction(programs_of(state)->wrap, "sO", kind, kept) : NULL;
+  Py_XDECREF(kept);
+  return made;
+}
+
+/* Whether its class is written in C, so that nothing of it can be looked at: 1, 0, or -1 with an error. */
+static int is_native(ModuleState *state, const wick_value *object) {
+  PyObject *name = type_name(state, object);
+  const char *text = name ? PyUnicode_AsUTF8(name) : NULL;
+  int native = text ? strncmp(text, "__torch__.torch.classes.", 24) == 0 : -1;
+  Py_XDECREF(name);
+  return native;
+}
+
 static PyObject *object_to_python(ModuleState *state, const wick_value *value) {
   wick_module *module;
-  if (wick_module_of_object(NULL, value, &module, NULL)) return wrap_parts(state, "object", value);
+  if (wick_module_of_object(NULL, value, &module, NULL)) {
+    int native = is_native(state, value);
+    return native < 0 ? NULL : native ? wrap_kept(state, "native", value) : wrap_parts(state, "object", value);
+  }
   PyObject *program = program_wrap(state, module);
   if (!program) return NULL;
   PyObject *made = PyObject_CallFunction(programs_of(state)->wrap, "sO", "module", program);
   Py_DECREF(program);
-  return made;
-}
-
-static PyObject *future_to_python(ModuleState *state, const wick_value *value) {
-  PyObject *kept = kept_wrap(state, wick_value_retain((wick_value *)(uintptr_t)value));
-  PyObject *made = kept ? PyObject_CallFunction(programs_of(state)->wrap, "sO", "future", kept) : NULL;
-  Py_XDECREF(kept);
   return made;
 }
 
@@ -157,7 +170,7 @@ static PyObject *to_python(ModuleState *state, const wick_value *value) {
   if (programs_of(state)->wrap && kind == WICK_OBJECT) return object_to_python(state, value);
   if (programs_of(state)->wrap && kind == WICK_ENUM) return wrap_parts(state, "enum", value);
   if (programs_of(state)->wrap && kind == WICK_TUPLE) return wrap_parts(state, "tuple", value);
-  if (programs_of(state)->wrap && kind == WICK_FUTURE) return future_to_python(state, value);
+  if (programs_of(state)->wrap && kind == WICK_FUTURE) return wrap_kept(state, "future", value);
   PyObject *name = type_name(state, value);
   if (name) PyErr_Format(PyExc_TypeError, "a value of type %U can't be shown in Python", name);
   Py_XDECREF(name);
@@ -202,7 +215,8 @@ PyMethodDef object_methods[] = {
      "register_class(class, \"object\" or \"enum\", program, name, attributes): how its objects go to programs."},
     {"set_wrap", set_wrap, METH_O,
      "set_wrap(wrap): what makes objects of Python: wrap(\"module\", program), or wrap(\"object\", \"enum\" or "
-     "\"tuple\", name of the type, names, items); wrap(\"enum class\", class) registers it; wrap(\"future\", kept);\n"
+     "\"tuple\", name of the type, names, items); wrap(\"enum class\", class) registers it; wrap(\"future\" or "
+     "\"native\", kept);\n"
      "wrap(\"arguments\", method, args, kwargs, message) calls with arguments that do not fit as they are, "
      "wrap(\"refused\", ...) says why, wrap(\"autocast\", ...) calls in a region of autocast."},
     {NULL, NULL, 0, NULL}};

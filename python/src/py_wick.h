@@ -41,6 +41,7 @@ static inline int PyModule_AddObjectRef(PyObject *module, const char *name, PyOb
 }
 #endif
 
+enum { SPARSE_COO = 1 }; /* of layouts */
 enum { DTYPE_COUNT = 18, LAYOUT_COUNT = 5, MEMORY_FORMAT_COUNT = 4, ARITHMETIC_COUNT = 36, DIRECT_CALLS = 8 };
 
 /* Names of keywords, as PyArg_ParseTupleAndKeywords wants them. */
@@ -169,6 +170,9 @@ void python_leave(Entered *entered);
 bool python_goes_on(const Entered *entered);
 
 wick_profile *profile_of_thread(void); /* that calls are recorded in; borrowed; NULL: nowhere */
+/* Now in nanoseconds, or 0 where nothing is recorded; a call of an operator that began then has ended. */
+uint64_t profile_clock(void);
+void profile_note(PyObject *name, uint64_t begin);
 /* Whether this thread is in a region of autocast. */
 bool autocast_is_on(void);
 

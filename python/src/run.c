@@ -54,6 +54,21 @@ static PyObject *give(ModuleState *state, const Parameter *p, wick_value *result
   return tuple;
 }
 
+static PyObject *results_repr(PyObject *results) {
+  const PyMemberDef *members = Py_TYPE(results)->tp_members;
+  PyObject *lines = PyList_New(0), *separator = PyUnicode_FromString(",\n"), *joined = NULL, *made = NULL;
+  bool failed = !lines || !separator;
+  for (Py_ssize_t i = 0; !failed && i < PyTuple_GET_SIZE(results); i++) {
+    PyObject *line = PyUnicode_FromFormat("%s=%R", members[i].name, PyTuple_GET_ITEM(results, i));
+    failed = !line || PyList_Append(lines, line);
+    Py_XDECREF(line);
+  }
+  if (!failed) joined = PyUnicode_Join(separator, lines);
+  if (joined) made = PyUnicode_FromFormat("%s(\n%U)", Py_TYPE(results)->tp_name, joined);
+  Py_XDECREF(lines), Py_XDECREF(separator), Py_XDECREF(joined);
+  return made;
+}
+
 /* A tuple whose items have the results' names. */
 static PyTypeObject *result_type_of(const OperatorObject *self, Signature *s) {
   PyStructSequence_Field fields[MAX_RESULTS + 1] = {{NULL, NULL}};
@@ -63,7 +78,9 @@ static PyTypeObject *result_type_of(const OperatorObject *self, Signature *s) {
     if (!(fields[i].name = PyUnicode_AsUTF8(s->results[i].name))) return NULL;
   snprintf(name, sizeof name, "torch.return_types.%s", operator_short_name(self));
   PyStructSequence_Desc description = {name, NULL, fields, (int)s->result_count};
-  return s->result_type = PyStructSequence_NewType(&description);
+  s->result_type = PyStructSequence_NewType(&description);
+  if (s->result_type) s->result_type->tp_repr = results_repr;
+  return s->result_type;
 }
 
 static PyObject *several(const OperatorObject *self, const BoundCall *bound, wick_value **results) {
@@ -119,7 +136,9 @@ PyObject *operator_run_bound(const OperatorObject *self, BoundCall *bound) {
   }
   PyObject *made = NULL;
   if (count == s->count) {
+    uint64_t begin = profile_clock();
     wick_status status = run(s, values, results, &error);
+    if (begin) profile_note(self->name, begin);
     if (status)
       raise_operator(self->state, status, error);
     else if (PyErr_Occurred()) /* what a signal's handler raised */

@@ -175,10 +175,29 @@ static PyObject *get_device(PyObject *self, void *unused) {
   INFO(self);
   return device_object_of(state_of_tensor(self), info.device_type, info.device_index);
 }
+/* -1 with an error. */
+static int64_t layout_of(PyObject *self) {
+  const wick_value *tensor = tensor_value(self);
+  wick_value *layout;
+  wick_error *error = NULL;
+  wick_tensor_info info = {.size = sizeof info};
+  if (tensor_info(self, &info)) return -1;
+  if (!(info.flags & WICK_INFO_SPARSE)) return 0;
+  wick_status status = wick_op_call(NULL, "prim::layout", NULL, &tensor, 1, NULL, 0, &layout, &error);
+  if (status) return raise_wick(state_of_tensor(self), status, error), -1;
+  int64_t number = wick_value_to_int(layout);
+  wick_value_release(layout);
+  return number;
+}
 static PyObject *get_layout(PyObject *self, void *unused) {
   (void)unused;
-  INFO(self);
-  return layout_object(state_of_tensor(self), info.flags & WICK_INFO_SPARSE ? 1 : 0);
+  int64_t layout = layout_of(self);
+  return layout < 0 ? NULL : layout_object(state_of_tensor(self), layout);
+}
+static PyObject *get_is_sparse(PyObject *self, void *unused) {
+  (void)unused;
+  int64_t layout = layout_of(self);
+  return layout < 0 ? NULL : PyBool_FromLong(layout == SPARSE_COO);
 }
 static PyObject *get_ndim(PyObject *self, void *unused) {
   (void)unused;
@@ -350,7 +369,7 @@ static PyGetSetDef getters[] = {
     {"_version", get_version, NULL, "How often its memory was written to.", NULL},
     {"data", get_data, set_data, "The same elements without a history; what is assigned is shown from then on.", NULL},
     {"is_leaf", get_flag, NULL, "Whether no recorded call made it.", FLAG(WICK_INFO_LEAF)},
-    {"is_sparse", get_flag, NULL, NULL, FLAG(WICK_INFO_SPARSE)},
+    {"is_sparse", get_is_sparse, NULL, "Whether it has coordinates of its elements.", NULL},
     {"is_quantized", get_flag, NULL, NULL, FLAG(WICK_INFO_QUANTIZED)},
     {"is_meta", get_flag, NULL, NULL, FLAG(WICK_INFO_META)},
     {"is_cuda", get_is_cuda, NULL, NULL, NULL},

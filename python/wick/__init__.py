@@ -46,7 +46,7 @@ from ._norm import norm  # noqa: E402,F401
 from ._cells import gru_cell, lstm_cell, rnn_relu_cell, rnn_tanh_cell  # noqa: E402,F401
 
 # Modules that few programs need are imported when they are first named.
-_LAZY_MODULES = frozenset(("__config__", "amp", "ao", "backends", "cpu", "cuda", "distributed", "distributions", "fft", "futures", "fx", "hub", "jit", "linalg",
+_LAZY_MODULES = frozenset(("__config__", "amp", "ao", "backends", "classes", "cpu", "cuda", "distributed", "distributions", "fft", "futures", "fx", "hub", "jit", "linalg",
                            "multiprocessing", "nn", "onnx", "optim", "profiler", "quantization", "special",
                            "testing", "utils", "version"))
 _LAZY_NAMES = dict.fromkeys((
@@ -54,6 +54,10 @@ _LAZY_NAMES = dict.fromkeys((
     "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_autocast_enabled", "set_autocast_cache_enabled",
     "set_autocast_cpu_dtype", "set_autocast_cpu_enabled", "set_autocast_enabled", "set_autocast_gpu_dtype",
 ), ".amp.autocast_mode")
+_LAZY_NAMES.update(dict.fromkeys((
+    "per_channel_affine", "per_channel_affine_float_qparams", "per_channel_symmetric", "per_tensor_affine",
+    "per_tensor_symmetric", "qscheme",
+), "._qscheme"))
 
 
 def __getattr__(name):

@@ -3,11 +3,10 @@ import difflib
 
 # public names of PyTorch 1.13 and 2.x
 _OF_TORCH = frozenset("""
-    attr classes compile compiled_with_cxx11_abi eig export func functional get_device_module has_cuda
-    has_cudnn has_lapack has_mkl has_mkldnn has_openmp hsmm hspmm is_anomaly_enabled library lobpcg lstsq lu masked
-    matrix_rank mps mtia nested overrides package parse_ir pca_lowrank per_channel_affine per_channel_symmetric
-    per_tensor_affine per_tensor_symmetric quantized_gru_cell quantized_lstm_cell quasirandom return_types saddmm
-    set_anomaly_enabled set_default_device smm solve sparse sparse_bsc_tensor sparse_bsr_tensor
+    attr compile compiled_with_cxx11_abi eig export func functional get_device_module has_cuda has_cudnn has_lapack
+    has_mkl has_mkldnn has_openmp hsmm hspmm is_anomaly_enabled library lobpcg lstsq lu masked matrix_rank mps mtia
+    nested overrides package parse_ir pca_lowrank quantized_gru_cell quantized_lstm_cell quasirandom return_types
+    saddmm set_anomaly_enabled set_default_device smm solve sparse sparse_bsc_tensor sparse_bsr_tensor
     sparse_compressed_tensor spmm sspaddmm storage svd_lowrank vmap xpu BFloat16Storage BoolStorage ByteStorage
     CharStorage DoubleStorage FloatStorage HalfStorage IntStorage LongStorage ShortStorage Storage Stream Tag
     TypedStorage UntypedStorage

@@ -28,6 +28,13 @@ def _add_operators():
 _add_operators()
 
 
+@_method
+def qscheme(self):
+    """How a quantized tensor's scales are laid out: `torch.per_tensor_affine` and its like."""
+    from ._qscheme import schemes
+    return schemes[_aten("aten::qscheme")(self)]
+
+
 # ---- attributes ----
 
 @_attribute

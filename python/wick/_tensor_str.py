@@ -185,26 +185,40 @@ def _history_facts(tensor):
     return ["requires_grad=True"] if tensor.requires_grad else []
 
 
+def _part_text(name, part, indent):
+    prefix = name + "=tensor("
+    text = _elements_text(part, indent + len(prefix))
+    return prefix + text + (", size=" + str(tuple(part.shape)) if part.numel() == 0 else "") + ")"
+
+
+def _compressed_text(tensor, indent):
+    by_rows = tensor.layout is _C.sparse_csr
+    names = ("crow_indices", "col_indices") if by_rows else ("ccol_indices", "row_indices")
+    facts = ["size=" + str(tuple(tensor.shape)), "nnz=" + str(tensor._nnz())]
+    if not _dtype_is_expected(tensor.dtype):
+        facts.append("dtype=" + str(tensor.dtype))
+    parts = [(name, getattr(tensor, name)()) for name in names] + [("values", tensor.values())]
+    text = (",\n" + " " * indent).join(_part_text(name, part.detach(), indent) for name, part in parts)
+    return text, facts + ["layout=%s" % tensor.layout]
+
+
 def _sparse_text(tensor, indent):
     facts = ["size=" + str(tuple(tensor.shape)), "nnz=" + str(tensor._nnz())]
     if not _dtype_is_expected(tensor.dtype):
         facts.append("dtype=" + str(tensor.dtype))
-    parts = []
-    for name, part in (("indices", tensor._indices().detach()), ("values", tensor._values().detach())):
-        prefix = name + "=tensor("
-        text = _elements_text(part, indent + len(prefix))
-        if part.numel() == 0:
-            text += ", size=" + str(tuple(part.shape))
-        parts.append(prefix + text + ")")
-    return (",\n" + " " * indent).join(parts), facts + ["layout=torch.sparse_coo"]
+    parts = (("indices", tensor._indices()), ("values", tensor._values()))
+    text = (",\n" + " " * indent).join(_part_text(name, part.detach(), indent) for name, part in parts)
+    return text, facts + ["layout=torch.sparse_coo"]
 
 
 def _quantized_text(tensor, indent):
-    facts = ["size=" + str(tuple(tensor.shape)), "dtype=" + str(tensor.dtype)]
-    scheme = str(tensor.qscheme())
-    facts.append("quantization_scheme=" + scheme)
-    if "per_tensor" in scheme:
+    scheme = tensor.qscheme()
+    facts = ["size=" + str(tuple(tensor.shape)), "dtype=" + str(tensor.dtype), "quantization_scheme=%s" % scheme]
+    if "per_tensor" in str(scheme):
         facts += ["scale=" + str(tensor.q_scale()), "zero_point=" + str(tensor.q_zero_point())]
+    else:
+        facts += ["scale=" + str(tensor.q_per_channel_scales()), "zero_point=" + str(tensor.q_per_channel_zero_points()),
+                  "axis=" + str(tensor.q_per_channel_axis())]
     return _elements_text(tensor.dequantize(), indent), facts
 
 
@@ -222,7 +236,9 @@ def _text(tensor):
     plain = tensor.detach().as_subclass(_C.Tensor)
     facts = [] if tensor.device.type == "cpu" else ["device='%s'" % tensor.device]
     new_line = False
-    if tensor.is_sparse:
+    if tensor.layout in (_C.sparse_csr, _C.sparse_csc):
+        text, more = _compressed_text(plain, len(prefix))
+    elif tensor.is_sparse:
         text, more = _sparse_text(plain, len(prefix))
         new_line = True
     elif tensor.is_quantized:

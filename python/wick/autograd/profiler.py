@@ -17,12 +17,12 @@ class record_function:
         self.name, self.args = name, args
 
     def __enter__(self):
-        self._start = time.perf_counter()
+        self._start = time.monotonic()
         return self
 
     def __exit__(self, *error):
         for profile in _recording:
-            profile._add_region(self.name, self._start, time.perf_counter())
+            profile._add_region(self.name, self._start, time.monotonic())
 
     def __call__(self, function):
         @functools.wraps(function)
@@ -94,7 +94,7 @@ class profile:
     def __enter__(self):
         if self.enabled:
             self._profile = _C._new_profile()
-            self._start = time.perf_counter()
+            self._start = time.monotonic()
             self._before = _C._record_into(self._profile)
             _recording.append(self)
         return self
@@ -120,6 +120,9 @@ class profile:
             shapes = row["inputs"] if group_by_input_shape else ""
             _, count, total = found.get((row["op"], shapes), (None, 0, 0.0))
             found[row["op"], shapes] = (shapes, count + row["count"], total + row["ms"] * 1e3)
+        for name, begin, end in self._profile.calls:
+            _, count, total = found.get((name, ""), (None, 0, 0.0))
+            found[name, ""] = ("", count + 1, total + (end - begin) * 1e-3)
         events = [FunctionEventAvg(name, count, total, total, shapes)
                   for (name, shapes), (_, count, total) in found.items()]
         regions = {}
@@ -152,11 +155,12 @@ class profile:
         self._check()
         trace = json.loads(self._profile.print(_TRACE))
         events = trace["traceEvents"] if isinstance(trace, dict) else trace
-        for name, start, end in self._regions:
-            events.append({"name": name, "ph": "X", "cat": "user_annotation", "pid": 0, "tid": 0,
+        calls = [(name, begin * 1e-9, end * 1e-9, "cpu_op") for name, begin, end in self._profile.calls]
+        for name, start, end, kind in calls + [region + ("user_annotation",) for region in self._regions]:
+            events.append({"name": name, "ph": "X", "cat": kind, "pid": 0, "tid": 0,
                            "ts": (start - self._start) * 1e6, "dur": (end - start) * 1e6})
         with open(path, "w") as file:
-            json.dump(trace if isinstance(trace, dict) else {"traceEvents": events}, file)
+            json.dump(events, file)
 
     def export_stacks(self, path, metric="self_cpu_time_total"):
         """Writes folded stacks, for flame graphs."""

@@ -122,6 +122,9 @@ def _wrap(kind, *parts):
     if kind == "autocast":
         from ..amp import programs
         return programs.call(*parts[:3])
+    if kind == "native":
+        from ._native import NativeObject
+        return NativeObject(*parts)
     if kind == "future":
         from ..futures import Future
         return Future(_kept=parts[0])

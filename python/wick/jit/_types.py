@@ -115,6 +115,9 @@ def value_type_text(value):
         return "List[%s]" % _common_type(value, "a list")
     if isinstance(value, dict):
         return "Dict[%s, %s]" % (_common_type(value.keys(), "a dict"), _common_type(value.values(), "a dict"))
+    kept = getattr(value, "_script_handle", None)
+    if isinstance(kept, _C.Kept):
+        return kept.type()
     entry = _registry.classes.get(type(value))
     if entry is not None:
         return "__torch__." + entry.name
