@@ -209,6 +209,18 @@ static PyObject *program_hook_count(PyObject *self, PyObject *unused) {
   return PyLong_FromSize_t(count);
 }
 
+/* hook_schema(whether it runs after forward, its number). */
+static PyObject *program_hook_schema(PyObject *self, PyObject *args) {
+  int after;
+  Py_ssize_t index;
+  char *text;
+  if (!PyArg_ParseTuple(args, "pn:hook_schema", &after, &index)) return NULL;
+  CHECK_WICK(own_state(self),
+             wick_module_hook_schema(module_of(self), NULL, after ? WICK_FORWARD_HOOK : WICK_FORWARD_PRE_HOOK,
+                                     (size_t)index, &text, &check_error));
+  return text_take(text);
+}
+
 /* ---- whole modules ---- */
 
 static PyObject *program_clone(PyObject *self, PyObject *args) {
@@ -314,6 +326,7 @@ static PyMethodDef methods[] = {
     {"attributes", program_attributes, METH_NOARGS, "(name, kind, type) of each attribute of the module itself."},
     {"new_object", program_new_object, METH_VARARGS, "new_object(class_name, attributes): of a class of the program."},
     {"hook_count", program_hook_count, METH_NOARGS, "How many hooks run when the module is called."},
+    {"hook_schema", program_hook_schema, METH_VARARGS, "hook_schema(after forward, number)"},
     {"clone", program_clone, METH_VARARGS, "clone(share_tensors=False)"},
     {"freeze", program_freeze, METH_O, "freeze(preserved): a new module with its attributes as constants."},
     {"train", program_train, METH_O, "train(on)"},

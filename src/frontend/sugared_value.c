@@ -378,7 +378,7 @@ static SugaredValue *value_call(SugaredValue *self, Emitter *e, SourceRange rang
     default:
       break;
   }
-  compilation_fail(e->c, range, "cannot call a value of type %s", type_text(e->c, value->type));
+  compilation_fail(e->c, range, "cannot call a value of type '%s'", type_text(e->c, value->type));
 }
 
 static SugaredValue *value_iter(SugaredValue *self, Emitter *e, SourceRange range) {
@@ -483,7 +483,7 @@ static SugaredValue **value_elements(SugaredValue *self, Emitter *e, SourceRange
                      "Provided tuple is not fully defined/refined including its element types, please provide a value "
                      "of type Tuple[...]");
   } else {
-    compilation_fail(e->c, range, "'%s' object cannot be interpreted as a tuple", type_text(e->c, type));
+    compilation_fail(e->c, range, "%s cannot be used as a tuple", type_text(e->c, type));
   }
   SugaredValue **elements = ARENA_ARRAY(e->arena, SugaredValue *, *out_count + 1);
   for (uint32_t i = 0; i < *out_count; i++) elements[i] = sugared_value(e->c, values[i]);

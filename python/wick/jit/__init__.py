@@ -6,6 +6,7 @@ from ._modifiers import (Attribute, Final, Future, _overload, _overload_method, 
                          is_scripting, is_tracing, isinstance, unused, wait)
 from ._modifiers import fork as _fork, wait as _wait, unchecked_unwrap_optional as _unwrap_optional
 from ._script import CompilationUnit, ScriptFunction, interface, script
+from . import frontend  # noqa: F401
 from ._frontend import FrontendError
 
 from .._C import JITException as Error  # noqa: F401

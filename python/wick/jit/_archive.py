@@ -34,7 +34,7 @@ def export_opnames(m):
 def freeze(mod, preserved_attrs=None, optimize_numerics=True):
     """A copy of a compiled module with its attributes as constants; the module must be in evaluation mode."""
     if not isinstance(mod, ScriptModule):
-        raise RuntimeError("Freezing expects a ScriptModule as input. Please use wick.jit.script or wick.jit.trace "
+        raise RuntimeError("Freezing expects a ScriptModule as input. Please use torch.jit.script or torch.jit.trace "
                            "to script your 'nn.Module'.")
     if mod.training:
         raise RuntimeError("Freezing is currently only implemented for modules in eval mode. Please call .eval() on "

@@ -89,6 +89,9 @@ def _tuple_tree(cls, name, builder):
 
 
 def _interface_tree(cls, name, builder):
+    if len(cls.__mro__) > 2 and not (_program.is_module_class(cls) and cls.__bases__[0].__name__ == "Module"):
+        raise RuntimeError("TorchScript interface does not support inheritance yet. Please directly inherit from "
+                           "'object' or 'nn.Module'.")
     body = [builder.function_tree(member) for member in _functions(cls)]
     base = "ModuleInterface" if _program.is_module_class(cls) else "Interface"
     return _frontend.class_definition(name, [base], body), ()
@@ -101,8 +104,9 @@ def _functions(cls):
 def _class_tree(cls, name, builder):
     bases = [base for base in cls.__bases__ if base is not object and base.__name__ not in ("Generic", "ABC")]
     if bases:
-        raise RuntimeError("Inheritance is not supported in classes that are compiled: %s derives from %s" % (
-            cls.__qualname__, ", ".join(base.__qualname__ for base in bases)))
+        raise RuntimeError("TorchScript classes does not support inheritance yet. Please directly inherit from "
+                           "'object'. (%s derives from %s)" % (
+                               cls.__qualname__, ", ".join(base.__qualname__ for base in bases)))
     try:
         source = _frontend.source_of(cls)
         node = source.parse()

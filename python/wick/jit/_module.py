@@ -114,7 +114,7 @@ class ScriptModule(nn.Module):
             if name in kind.functions:
                 return kind.functions[name]
             if name in kind.failed:
-                raise AttributeError("'%s' is no attribute of the compiled module: %s" % (name, kind.failed[name]))
+                raise AttributeError("'%s' is no attribute of the compiled module: %s" % (name, kind.failed[name][1]))
             member = inspect.getattr_static(kind.python_class, name, None)
             if isinstance(member, types.FunctionType):
                 if _modifiers.modifier_of(member) == _modifiers.UNUSED:

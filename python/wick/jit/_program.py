@@ -292,6 +292,11 @@ class Builder:
         """The TK_DEF of a function of Python, with its source; its free names are known to the resolver."""
         plain = inspect.unwrap(getattr(function, "__func__", function))
         source, node = _frontend.parsed(plain)
+        if attribute is not None and isinstance(node, ast.FunctionDef) and not (
+                node.args.args or node.args.posonlyargs or node.args.vararg):
+            raise ValueError("invalid method signature")
+        if plain.__name__ == "<lambda>":
+            raise _frontend.FrontendError("Lambda aren't supported: %s can't be compiled" % plain.__qualname__)
         if not isinstance(node, ast.FunctionDef):
             raise _frontend.FrontendError("%s is no function that a def statement made: it can't be compiled"
                                           % getattr(function, "__qualname__", function))

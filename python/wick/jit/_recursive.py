@@ -10,9 +10,11 @@ import ast
 import copy
 import functools
 import inspect
+import re
 import types
 
 from . import _from_torch, _frontend, _modifiers, _program, _registry, _types
+from . import _hooks as _hooks_of
 
 PARAMETER, BUFFER, ATTRIBUTE = "parameter", "buffer", "attribute"
 
@@ -35,7 +37,7 @@ class ModuleType:
         self.constants = {}  # name -> value
         self.functions = {}  # name -> function of Python that is called as an attribute
         self.modules = {}  # name -> ModuleType, or the text of an interface's type
-        self.failed = {}  # name -> why it is no attribute in programs
+        self.failed = {}  # name -> its class in Python, and why it is no attribute in programs
         self.hooks = ((), ())  # functions before and after forward
         self.compiled = None
         self.name_key = self  # of its name in programs
@@ -125,7 +127,7 @@ class ModuleType:
         try:
             self.attributes[name] = (ATTRIBUTE, text or _types.value_type_text(value))
         except (_types.TypeUnknown, RuntimeError) as error:
-            self.failed[name] = str(error)
+            self.failed[name] = type(value).__name__, "%s." % str(error).rstrip(".")
 
     # ---- what is asked ----
 
@@ -540,7 +542,7 @@ def _compile_types(root, module):
     try:
         program = builder.compile()
     except RuntimeError as error:
-        _explain(error, chosen)
+        _explain(error, chosen, names)
         raise
     for methods in chosen:
         kind = methods.kind
@@ -556,14 +558,25 @@ def _lacks(kind, module, names):
     return any(name not in kind.compiled.methods and methods.method(name) is not None for name in names)
 
 
-def _explain(error, chosen):
-    """Adds why an attribute of the module is none of the program's, where the error is that it is not there."""
+_MISSING_ATTRIBUTE = re.compile(r"'(__torch__\.[\w.]*)' object has no attribute or method '(\w+)'\. Did you forget to "
+                                r"initialize an attribute in __init__\(\)\?")
+
+
+def _explain(error, chosen, names):
+    """Says of a module whose attribute is none of the program's which module it is, and why."""
+    found = _MISSING_ATTRIBUTE.search(str(error))
+    if found is None:
+        return
     for methods in chosen:
-        for name, why in methods.kind.failed.items():
-            if "attribute or method '%s'" % name in str(error):
-                error.args = ("%s\n(%s has an attribute '%s' in Python: %s)" % (
-                    str(error).rstrip(), methods.kind.python_class.__name__, name, why),) + error.args[1:]
-                return
+        kind = methods.kind
+        if "__torch__." + names[id(kind)] != found.group(1):
+            continue
+        text, why = "Module '%s' has no attribute '%s' " % (kind.python_class.__name__, found.group(2)), ""
+        if found.group(2) in kind.failed:
+            why = "(This attribute exists on the Python module, but we failed to convert Python type: '%s' to a " \
+                "TorchScript type. %s Its type was inferred; try adding a type annotation for the attribute.)" \
+                % kind.failed[found.group(2)]
+        error.args = (str(error)[:found.start()] + text + why + str(error)[found.end():],) + error.args[1:]
 
 
 def _check(module):
@@ -572,6 +585,7 @@ def _check(module):
             if not isinstance(hook, types.FunctionType):
                 raise RuntimeError("the hook %r of %s is no function that can be compiled"
                                    % (hook, type(module).__name__))
+    _hooks_of.check_names(module)
 
 
 def _pairs(root, module):
@@ -651,6 +665,7 @@ def _instance(kind, module, made):
         raise RuntimeError("%s: %s" % (type(module).__name__, error)) from None
     scripted = _module.RecursiveScriptModule._of(handle, module, children, kind)
     made[id(module)] = scripted
+    _hooks_of.check(handle, module)
     return scripted
 
 

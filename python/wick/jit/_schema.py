@@ -97,6 +97,14 @@ class _Reader:
 
 
 @functools.lru_cache(256)
+def result(text):
+    """The Kind of what a function with that schema gives."""
+    reader = _Reader(text + "\n", text.index(") -> ") + 5)
+    kind = reader.kind()
+    return kind.parts[0] if kind.name == "Tuple" and len(kind.parts) == 1 else kind  # results stand in brackets
+
+
+@functools.lru_cache(256)
 def parse(text):
     """The Schema of `name(parameters) -> results`."""
     reader = _Reader(text, text.index("(") + 1)

@@ -193,8 +193,8 @@ def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
         return script_container(obj)
     if inspect.isclass(obj):
         if _program.is_module_class(obj):
-            raise RuntimeError("Type '%s' cannot be compiled since it inherits from nn.Module, consider passing an "
-                               "instance instead" % obj.__name__)
+            raise RuntimeError("Type '%s' cannot be compiled since it inherits from nn.Module, pass an instance "
+                               "instead" % obj)
         _classes.class_entry(obj)
         return obj
     if isinstance(obj, types.MethodType) or inspect.isfunction(obj) or hasattr(obj, "__wrapped__"):

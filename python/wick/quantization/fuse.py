@@ -34,7 +34,8 @@ def fuse_modules(model, modules_to_fuse, inplace=False, fuser_func=None, fuse_cu
     """The model with the modules of each list of names as the first of them, and Identity in place of the others."""
     if not inplace:
         model = copy.deepcopy(model)
-    lists = modules_to_fuse if all(isinstance(names, (list, tuple)) for names in modules_to_fuse) else [modules_to_fuse]
+    is_one = isinstance(modules_to_fuse[0], str)
+    lists = [modules_to_fuse] if is_one else modules_to_fuse
     for names in lists:
         places = [_parent(model, name) for name in names]
         made = _fused([getattr(parent, last) for parent, last in places])

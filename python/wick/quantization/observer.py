@@ -74,7 +74,8 @@ class _RangeObserver(ObserverBase):
         """(scales, zero points), of one element or one for each channel."""
         if bool((self.min_val > self.max_val).any()):
             import warnings
-            warnings.warn("must run observer before calling calculate_qparams. Returning default scale and zero point ")
+            warnings.warn("must run observer before calling calculate_qparams. Returning default scale and zero "
+                          "point ")
             return wick.tensor([1.0]), wick.tensor([0])
         scale, zero = self._parameters_of(self.min_val, self.max_val)
         return scale.reshape(-1), zero.reshape(-1)

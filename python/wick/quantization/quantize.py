@@ -108,7 +108,8 @@ def _add_observers(module):
             _add_observers(child)
 
 
-def prepare(model, inplace=False, allow_list=None, observer_non_leaf_module_list=None, prepare_custom_config_dict=None):
+def prepare(model, inplace=False, allow_list=None, observer_non_leaf_module_list=None,
+            prepare_custom_config_dict=None):
     """A copy with observers after the layers that `convert` will quantize; run examples through it."""
     if not inplace:
         model = copy.deepcopy(model)

@@ -1,0 +1,259 @@
+"""What can't be compiled or called, and the first lines of what is said then."""
+import unittest
+from typing import Dict, List, Optional, Tuple
+
+from beside import torch
+
+nn, script = torch.nn, torch.jit.script
+
+
+class Plain(nn.Module):
+    def forward(self, x):
+        return x
+
+
+class Two(nn.Module):
+    def forward(self, x, y: int):
+        return x
+
+
+class Errors(unittest.TestCase):
+    def refused(self, text, thing, kind=RuntimeError):
+        with self.assertRaises(kind) as caught:
+            script(thing)
+        first = next(line for line in str(caught.exception).splitlines() if line.strip())
+        self.assertTrue(first.startswith(text), first)
+
+
+class Hooks(Errors):
+    def hooked(self, hook, before, module=None):
+        module = Plain() if module is None else module
+        (module.register_forward_pre_hook if before else module.register_forward_hook)(hook)
+        return module
+
+    def test_outputs(self):
+        def hook(self, input: Tuple[torch.Tensor], output: int):
+            return output
+        self.refused("Hook 'hook' on module 'Plain' has the wrong type for the output argument. Received type: 'int'. "
+                     "Expected type: 'Tensor'.", self.hooked(hook, False))
+
+    def test_numbers(self):
+        def few(self, input: Tuple[torch.Tensor]):
+            return input
+
+        def none(self):
+            return None
+        self.refused("Hook 'few' on module 'Plain' was expected to only have exactly 3 inputs but it had 2 inputs.",
+                     self.hooked(few, False))
+        self.refused("Pre-hook 'none' on module 'Plain' was expected to only have exactly 2 inputs but it had 1 inputs.",
+                     self.hooked(none, True))
+
+    def test_inputs(self):
+        def plain(self, input: torch.Tensor):
+            return None
+
+        def inferred(self, input):
+            return None
+
+        def inner(self, input: Tuple[int]):
+            return None
+
+        def many(self, input: Tuple[torch.Tensor, int]):
+            return None
+        for hook in (plain, inferred):
+            self.refused("Pre-hook '%s' on module 'Plain' expected the input argument to be typed as a Tuple but found "
+                         "type: 'Tensor' instead." % hook.__name__, self.hooked(hook, True))
+        self.refused("Pre-hook 'inner' on module 'Plain' has the wrong inner types for the input tuple argument. "
+                     "Received type: 'Tuple[int]'.", self.hooked(inner, True))
+        self.refused("Pre-hook 'many' on module 'Plain' has the wrong number of contained types for the input "
+                     "argument's Tuple. Received type: 'Tuple[Tensor, int]'.", self.hooked(many, True))
+
+    def test_results(self):
+        def number(self, input: Tuple[torch.Tensor]) -> int:
+            return 1
+
+        def numbers(self, input: Tuple[torch.Tensor]) -> Tuple[int]:
+            return (1,)
+
+        def silent(self, input: Tuple[torch.Tensor]):
+            return (1,)
+
+        def short(self, input: Tuple[torch.Tensor, int]) -> Tuple[torch.Tensor]:
+            return (input[0],)
+        self.refused("Pre-hook 'number' on module 'Plain' returned the wrong type of: 'int'.", self.hooked(number, True))
+        self.refused("Pre-hook 'numbers' on module 'Plain' returned the wrong type of: 'Tuple[int]'. The returned tuple "
+                     "contains the wrong inner types.", self.hooked(numbers, True))
+        self.refused("Pre-hook 'silent' on module 'Plain' is missing a return annotation.", self.hooked(silent, True))
+        self.refused("Pre-hook 'short' on module 'Two' returned the wrong type of: 'Tuple[Tensor]'. The returned tuple "
+                     "contains the wrong number of contained types.", self.hooked(short, True, Two()))
+
+    def test_names(self):
+        def made(times):
+            def hook(self, input: Tuple[torch.Tensor]) -> Tuple[torch.Tensor]:
+                return (input[0] * 2,)
+            return hook
+        module = self.hooked(made(3), True, self.hooked(made(2), True))
+        self.refused("Pre-hook 'hook' on Plain has at least two different python definitions. Please use unique names "
+                     "for all hooks.", module)
+
+    def test_good(self):
+        def before(self, input: Tuple[torch.Tensor]) -> torch.Tensor:
+            return input[0] * 2
+
+        def after(self, input: Tuple[torch.Tensor], output: torch.Tensor) -> List[torch.Tensor]:
+            return [output, output]
+
+        def last(self, input: Tuple[torch.Tensor], output: List[torch.Tensor]):
+            return output[0] + 1
+
+        def both(self, input: Tuple[torch.Tensor, int]) -> Tuple[torch.Tensor, int]:
+            return (input[0] + input[1], 1)
+        module = self.hooked(last, False, self.hooked(after, False, self.hooked(before, True)))
+        self.assertEqual(script(module)(torch.ones(1)).item(), 3)
+        self.assertEqual(script(self.hooked(both, True, Two()))(torch.ones(1), 2).item(), 3)
+
+
+class Classes(Errors):
+    def test_interfaces_inherit(self):
+        @torch.jit.interface
+        class First:
+            def f(self, x: int) -> int:
+                pass
+
+        @torch.jit.interface
+        class FirstModule(nn.Module):
+            def f(self, x: int) -> int:
+                pass
+        for base in (First, FirstModule):
+            with self.assertRaisesRegex(RuntimeError, "TorchScript interface does not support inheritance yet. Please "
+                                        "directly inherit from 'object' or 'nn.Module'."):
+                @torch.jit.interface
+                class Second(base):
+                    def g(self, x: int) -> int:
+                        pass
+
+    def test_classes_inherit(self):
+        @script
+        class First:
+            def __init__(self):
+                self.x = 1
+        with self.assertRaisesRegex(RuntimeError, "TorchScript classes does not support inheritance yet. Please "
+                                    "directly inherit from 'object'."):
+            @script
+            class Second(First):
+                def __init__(self):
+                    self.x = 1
+
+    def test_module_classes(self):
+        self.refused("Type '%s' cannot be compiled since it inherits from nn.Module, pass an instance instead"
+                     % nn.Linear, nn.Linear)
+
+
+class Modules(Errors):
+    def test_methods_without_self(self):
+        class Empty(nn.Module):
+            def forward():
+                return 1
+        self.refused("invalid method signature", Empty(), ValueError)
+
+    def test_attributes(self):
+        class Missing(nn.Module):
+            def forward(self, x):
+                return self.nothing
+
+        class Exported(nn.Module):
+            def forward(self, x):
+                return x
+
+            @torch.jit.export
+            def other(self, x):
+                return self.nothing
+
+        class Unknown(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.thing = object()
+
+            def forward(self, x):
+                return self.thing
+
+        class Untyped(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.items = []
+
+            def forward(self, x):
+                return len(self.items)
+        self.refused("Module 'Missing' has no attribute 'nothing'", Missing())
+        self.refused("Module 'Exported' has no attribute 'nothing'", Exported())
+        self.refused("Module 'Unknown' has no attribute 'thing' (This attribute exists on the Python module, but we "
+                     "failed to convert Python type: 'object' to a TorchScript type.", Unknown())
+        self.refused("Module 'Untyped' has no attribute 'items' (This attribute exists on the Python module, but we "
+                     "failed to convert Python type: 'list' to a TorchScript type.", Untyped())
+
+    def test_freezing(self):
+        with self.assertRaisesRegex(RuntimeError, "Freezing expects a ScriptModule as input. Please use "
+                                    "torch.jit.script or torch.jit.trace to script your 'nn.Module'."):
+            torch.jit.freeze(Plain())
+        with self.assertRaisesRegex(RuntimeError, "Freezing is currently only implemented for modules in eval mode"):
+            torch.jit.freeze(script(Plain()))
+
+
+class Functions(Errors):
+    def test_bodies(self):
+        def calls(x: int):
+            return x(1)
+
+        def unpacks(x: int):
+            a, b = x
+            return a
+
+        def undefined(x):
+            return y  # noqa: F821
+
+        def several(x: int):
+            if x > 1:
+                z = 1
+            else:
+                z = "a"
+            return z
+
+        def maybe(x: int):
+            if x > 1:
+                z = 1
+            return z
+
+        def short(x: Tuple[int, int]):
+            a, b, c = x
+            return a
+
+        def optional(x: Optional[torch.Tensor]):
+            return x + 1
+        for function, text in ((calls, "cannot call a value of type 'int'"), (unpacks, "int cannot be used as a tuple"),
+                               (undefined, "undefined value y"), (several, "Type mismatch: z is set to type int"),
+                               (maybe, "z is not defined in the false branch"),
+                               (short, "need 3 values to unpack but found only 2")):
+            self.refused(text, function)
+        self.assertRaises(RuntimeError, script, optional)
+
+    def test_lambdas(self):
+        with self.assertRaises((RuntimeError, torch.jit.frontend.FrontendError)):
+            script(lambda x: x)
+
+    def test_defined_twice(self):
+        unit = torch.jit.CompilationUnit("def f(x):\n  return x\n")
+        with self.assertRaisesRegex(RuntimeError, "method 'f' already defined."):
+            unit.define("def f(x):\n  return x + 1\n")
+
+    def test_types_of_containers(self):
+        def keys(x):
+            return {1: 1, "a": 2}
+
+        def table(x: Dict[str, int]):
+            return x[1]
+        for function in (keys, table):
+            self.assertRaises(RuntimeError, script, function)
+
+
+if __name__ == "__main__":
+    unittest.main()
