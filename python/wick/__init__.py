@@ -12,7 +12,7 @@ from ._C import (  # noqa: F401
     is_grad_enabled, is_inference_mode_enabled, layout, memory_format, set_default_dtype, set_num_threads, tensor,
 )
 
-__version__ = _C.__version__
+__version__ = "1.13.1+wick" + _C.__version__  # what torch it is like, and its own
 
 for _name, _value in list(vars(_C).items()):
     if isinstance(_value, (dtype, layout, memory_format)):

@@ -24,14 +24,23 @@ class _OutlineReader(pickle.Unpickler):
         return None
 
 
+def pickle_of(file):
+    """The bytes of a file's pickle, by its path or its own bytes; b"" where it is no file of torch.save, or an archive
+    of TorchScript."""
+    file = io.BytesIO(file) if isinstance(file, bytes) else file
+    if not zipfile.is_zipfile(file):
+        return b""
+    with zipfile.ZipFile(file) as archive:
+        names = archive.namelist()
+        name = next((name for name in names if name.endswith("/data.pkl")), None)
+        if name is None or any(other.endswith("/constants.pkl") for other in names):
+            return b""
+        return archive.read(name)
+
+
 def with_metadata(value, file):
     """What was loaded, with `_metadata` where the file's dicts have it. file: its path, or its bytes."""
-    file = io.BytesIO(file) if isinstance(file, bytes) else file
-    if not isinstance(value, dict) or not zipfile.is_zipfile(file):
-        return value
-    with zipfile.ZipFile(file) as archive:
-        name = next((name for name in archive.namelist() if name.endswith("/data.pkl")), None)
-        data = archive.read(name) if name else b""
+    data = pickle_of(file) if isinstance(value, dict) else b""
     if b"_metadata" not in data:
         return value
     try:

@@ -21,6 +21,47 @@ def set_dir(d):
     _dir = os.path.expanduser(d)
 
 
+def _of_folder(repo_or_dir, source):
+    """The module of a folder's hubconf.py."""
+    import importlib.util
+    import sys
+    if source != "local" and not os.path.isdir(repo_or_dir):
+        raise ValueError('wick does not download: give a folder and source="local", not {!r}'.format(repo_or_dir))
+    path = os.path.join(os.path.expanduser(repo_or_dir), 'hubconf.py')
+    sys.path.insert(0, os.path.dirname(path))
+    try:
+        spec = importlib.util.spec_from_file_location('hubconf', path)
+        found = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(found)
+    finally:
+        sys.path.remove(os.path.dirname(path))
+    return found
+
+
+def _entry(repo_or_dir, model, source):
+    entry = getattr(_of_folder(repo_or_dir, source), model, None)
+    if not callable(entry):
+        raise RuntimeError('Cannot find callable {} in hubconf'.format(model))
+    return entry
+
+
+def load(repo_or_dir, model, *args, source='github', trust_repo=None, force_reload=False, verbose=True,
+         skip_validation=False, **kwargs):
+    """What a function of a folder's hubconf.py gives: `hub.load(folder, "resnet18", source="local")`."""
+    return _entry(repo_or_dir, model, source)(*args, **kwargs)
+
+
+def list(github, force_reload=False, skip_validation=False, trust_repo=None):  # noqa: A001, torch's name
+    """The names of a folder's functions."""
+    found = _of_folder(github, 'local')
+    return [name for name in dir(found) if callable(getattr(found, name)) and not name.startswith('_')]
+
+
+def help(github, model, force_reload=False, skip_validation=False, trust_repo=None):  # noqa: A001, torch's name
+    """What a function of a folder says of itself."""
+    return _entry(github, model, 'local').__doc__
+
+
 def load_state_dict_from_url(url, model_dir=None, map_location=None, progress=True, check_hash=False, file_name=None):
     """The state dict of a file that was downloaded before; wick does not download.
 

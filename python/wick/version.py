@@ -1,6 +1,5 @@
 """What was built."""
-from . import _C
+from . import __version__  # noqa: F401
 
-__version__ = _C.__version__
 cuda = hip = None
 debug = False
