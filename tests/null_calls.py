@@ -182,7 +182,7 @@ BY_TYPE = {
     "wick_alias *": "f->alias", "wick_alias **": "&f->out.alias", "int *": "&f->out.integer", "uint32_t *": "&f->out.number32", "wick_source_place *": "&f->out.place", "wick_inlined_call *": "&f->out.inlined",
     "wick_tensor_facts *": "&f->out.facts", "wick_graph **": "&f->out.graph", "wick_node **": "&f->out.node", "wick_ir_value **": "&f->out.ir_value", "size_t *": "&f->out.length",
     "double *": "&f->out.number", "struct DLManagedTensor **": "&f->out.managed", "wick_stats *": "&f->out.stats", "wick_memory *": "&f->out.memory", "wick_tensor_view *": "&f->out.view", "wick_quantizer *": "&f->out.quantizer",
-    "wick_promise *": "f->promise", "wick_promise **": "&f->out.promise", "const wick_overload *": "f->overload", "wick_parameter *": "&f->out.parameter", "wick_tensor_info *": "&f->out.info", "uint64_t *": "&f->out.number64",
+    "wick_promise *": "f->no_promise", "wick_promise **": "&f->out.promise", "const wick_overload *": "f->overload", "wick_parameter *": "&f->out.parameter", "wick_tensor_info *": "&f->out.info", "uint64_t *": "&f->out.number64",
     "wick_error **": "&f->error", "void *": "NULL", "const char *": '"text"', "char *": "NULL",
     "wick_status": "WICK_RUNTIME", "uint32_t": "0", "int32_t": "0", "int64_t": "1", "uint64_t": "0", "size_t": "0", "int": "0", "double": "1",
 }

@@ -210,7 +210,7 @@ static Status run_in_plan(GraphExecutor *e, Variant *v, Plan *plan, Snapshot *st
   runs_under_way--;
   bool asks_again =
       status && !runs_under_way && run.left_no_trace && is_its_own(status->code) && exec->grad_enabled == grad_enabled;
-  if (state && !exec->grad_enabled && !exec->first_epoch && count) drop_weights(plan->code, state, arguments[0]);
+  if (state && !exec->grad_enabled && !exec->work.first_epoch && count) drop_weights(plan->code, state, arguments[0]);
   variant_end_run(v, plan, &run, exec, !status);
   return asks_again ? fail_as_written(e, exec, status, arguments, count, outputs, output_count) : status;
 }
