@@ -46,7 +46,7 @@ typedef struct Fixture {
   wick_ir_value *ir_value, *ir_values[1];
   wick_alias *alias;
   wick_call *call;
-  wick_no_promise *promise;
+  wick_promise *no_promise;
   wick_operator operator;
   wick_class class_of;
   wick_device device;
