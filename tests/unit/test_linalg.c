@@ -139,7 +139,7 @@ static void test_qr_of_large_matrices(void **state) {
   (void)state;
   NEEDS_LAPACK();
   static OpRef qr = OP_REF("aten::linalg_qr", "");
-  for (size_t d = 0; d < 4; d++)
+  for (size_t d = 0; d < 4; d += 3)
     for (int wide = 0; wide < 2; wide++) {
       Tensor *a = matrix(four_types[d], 2, wide ? SIZES(500, 600) : SIZES(600, 500));
       IValue out[2] = {IVALUE_NONE, IVALUE_NONE}, mode = text_value("reduced");
