@@ -308,6 +308,24 @@ static bool gives_returns(const Node *node, const FunctionSchema *schema, const 
   return true;
 }
 
+static bool stands_for(const Node *node, const Type *actual, const Type *formal) {
+  return fits(node, actual, formal) || (actual->kind == TYPE_TENSOR && formal->kind == TYPE_TENSOR);
+}
+
+/* What an operator of plans leaves calls to takes the node's inputs, the first of them at least, and gives its outputs.
+ */
+static const char *check_body(const Node *node, const Graph *body) {
+  if (graph_input_count(body) > node->input_count) return "the Subgraph takes more inputs";
+  if (graph_output_count(body) != node->output_count) return "the Subgraph gives another number of outputs";
+  for (uint32_t i = 0; i < graph_input_count(body); i++)
+    if (!stands_for(node, input_type(node, i), graph_input(body, i)->type))
+      return "the Subgraph takes another type of input";
+  for (uint32_t i = 0; i < node->output_count; i++)
+    if (!stands_for(node, graph_output(body, i)->type, output_type(node, i)))
+      return "the Subgraph gives another type of output";
+  return NULL;
+}
+
 /* The overload that was chosen, or the first that takes the inputs. */
 static void check_operator(void *argument) {
   OperatorCheck *c = argument;
@@ -319,7 +337,9 @@ static void check_operator(void *argument) {
     is_operator = true;
     map_init(&bindings, node->graph->arena);
     if (!schema_takes_inputs(node, operator_schema(op), &bindings)) continue;
+    const NodeAttribute *body = operator_is_of_plans(op) ? node_attribute(node, SYM_attr_Subgraph) : NULL;
     if (!gives_returns(node, operator_schema(op), &bindings)) c->wrong = "the outputs are not those of the schema";
+    if (!c->wrong && body) c->wrong = check_body(node, body->g);
     return;
   }
   if (is_operator) c->wrong = "no schema fits the node's inputs";

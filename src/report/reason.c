@@ -133,7 +133,8 @@ void reason_add(Reason reason, SourceRange range) {
 void reason_add_of(Reason reason, Str what, SourceRange range) {
   assert(reason < REASON_COUNT);
   Place place = {.reason = (uint8_t)reason, .count = 1, .range = {range.source, range.begin, range.begin}};
-  snprintf(place.what, sizeof place.what, STR_FMT, STR_ARG(what));
+  size_t shown = what.length < sizeof place.what ? what.length : sizeof place.what - 1;
+  if (shown) memcpy(place.what, what.data, shown);
   atomic_fetch_add_explicit(&totals[reason], 1, memory_order_relaxed);
   if (jit_log_enabled("reason", JIT_DEBUG)) {
     write_down(&place);

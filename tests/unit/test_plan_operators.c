@@ -134,6 +134,21 @@ static void graphs_are_checked(void **state) {
       {"graph(%a : Tensor):\n  %r : int = prim::MMBatchSide[side=0](%a, %a)\n  return (%r)\n", "the outputs are not"},
       {"graph(%a : Tensor):\n  %r : int = wick::linears(%a, %a, %a)\n  return (%r)\n", "the outputs are not"},
       {"graph(%a : Tensor):\n  %r : Tensor = wick::linears(%a, %a)\n  return (%r)\n", "no schema fits"},
+      {"graph(%a : Tensor):\n  %r : Tensor = wick::linears_0(%a, %a, %a)\n  return (%r)\n"
+       "with wick::linears_0 = graph(%a : Tensor, %b : Tensor):\n  return (%b)\n",
+       NULL},
+      {"graph(%a : Tensor):\n  %r : Tensor = wick::linears_0(%a, %a, %a)\n  return (%r)\n"
+       "with wick::linears_0 = graph(%a : Tensor, %b : Tensor, %c : Tensor, %d : Tensor):\n  return (%b)\n",
+       "the Subgraph takes more inputs"},
+      {"graph(%a : Tensor):\n  %r : Tensor = wick::linears_0(%a, %a, %a)\n  return (%r)\n"
+       "with wick::linears_0 = graph(%a : Tensor, %b : int[]):\n  return (%a)\n",
+       "the Subgraph takes another type of input"},
+      {"graph(%a : Tensor):\n  %r : Tensor = wick::linears_0(%a, %a, %a)\n  return (%r)\n"
+       "with wick::linears_0 = graph(%a : Tensor):\n  return (%a, %a)\n",
+       "the Subgraph gives another number of outputs"},
+      {"graph(%a : Tensor):\n  %r : Tensor = wick::linears_0(%a, %a, %a)\n  return (%r)\n"
+       "with wick::linears_0 = graph(%a : Tensor):\n  %n : int = prim::Constant[value=1]()\n  return (%n)\n",
+       "the Subgraph gives another type of output"},
       {"graph(%a : Tensor):\n  %r : int = prim::AutogradAdd(%a, %a)\n  return (%r)\n", "the outputs are not"},
       {"graph(%a : Tensor):\n  %r : int = prim::ConstantChunk[chunks=1, dim=0](%a)\n  return (%r)\n",
        "takes and gives"},

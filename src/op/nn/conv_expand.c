@@ -64,8 +64,8 @@ static Status kernel_expand(Call *call) {
   TRY(read_pair(call, &pair));
   Expansion both = {&pair.first.params, &pair.second.params, &pair.first.epilogue, &pair.second.epilogue};
   if (!conv_takes_expansion(&both)) return reason_decline(REASON_NOT_FUSED_SIZE);
-  TRY(conv_norm_begin(&pair.first_call, &pair.first));
-  Status status = conv_norm_begin(&pair.second_call, &pair.second);
+  Status status = conv_norm_begin(&pair.first_call, &pair.first);
+  if (!status) status = conv_norm_begin(&pair.second_call, &pair.second);
   if (!status) status = run_at_once(call, &both);
   conv_norm_end(&pair.first);
   conv_norm_end(&pair.second);

@@ -103,12 +103,24 @@ static Status run_fused(Call *call, const ConvNorm *n) {
   return status;
 }
 
+/* Whether a sum with row-major memory is row-major, though there may be gaps. */
+static bool is_in_order(const Tensor *t) {
+  int64_t least = 1;
+  for (int d = t->ndim - 1; d >= 0; d--) {
+    if (t->sizes[d] == 1) continue;
+    if (t->strides[d] < least) return false;
+    least = t->strides[d];
+  }
+  return true;
+}
+
 /* The tensor to add, if any, is of the results' sizes, and the activation one of the table. */
 static Status check_end(const Call *call, const ConvParams *p) {
   const Tensor *add = call_tensor_or_null(call, ADD);
   if (activation_of(call) == CONV_ACTIVATION_COUNT) return reason_decline(REASON_NOT_FUSED_ARGUMENT);
   if (!add) return call_is_none(call, ADD) ? OK : reason_decline(REASON_NOT_FUSED_KIND);
-  if (!fused_is_plain(add)) return fused_decline(add);
+  if (!fused_is_plain(add) && (add->dtype != DTYPE_FLOAT32 || add->flags & TENSOR_UNUSUAL || !is_in_order(add)))
+    return fused_decline(add);
   int64_t sizes[CONV_SPATIAL + 2];
   bool fits = add->ndim == p->spatial + 2 &&
               !memcmp(add->sizes, conv_result_sizes(p, sizes), (size_t)add->ndim * sizeof *sizes);
@@ -159,6 +171,7 @@ Status conv_norm_read(const Call *call, ConvNorm *n) {
   const Tensor *bias = call_tensor_or_null(call, BIAS), *add = call_tensor_or_null(call, ADD),
                *gate = call_tensor_or_null(call, GATE);
   n->numbers = NULL;
+  n->term = NULL;
   n->epilogue = (ConvEpilogue){.shift = bias ? tensor_data(bias) : NULL,
                                .add = add ? tensor_data(add) : NULL,
                                .gate = gate ? tensor_data(gate) : NULL,
@@ -170,6 +183,11 @@ Status conv_norm_read(const Call *call, ConvNorm *n) {
 
 Status conv_norm_begin(const Call *call, ConvNorm *n) {
   int64_t channels = n->params.out_channels;
+  const Tensor *add = call_tensor_or_null(call, ADD);
+  if (add && !tensor_is_contiguous(add)) {
+    TRY(tensor_contiguous(add, &n->term));
+    n->epilogue.add = tensor_data(n->term);
+  }
   if (call_is_none(call, MEAN)) return OK;
   n->numbers = mem_alloc((size_t)channels * 2 * sizeof *n->numbers);
   if (!n->numbers) return status_out_of_memory();
@@ -181,13 +199,14 @@ Status conv_norm_begin(const Call *call, ConvNorm *n) {
 
 void conv_norm_end(ConvNorm *n) {
   mem_free(n->numbers);
+  tensor_release(n->term);
 }
 
 static Status kernel_convolution_norm(Call *call) {
   ConvNorm n;
   TRY(conv_norm_read(call, &n));
-  TRY(conv_norm_begin(call, &n));
-  Status status = run_fused(call, &n);
+  Status status = conv_norm_begin(call, &n);
+  if (!status) status = run_fused(call, &n);
   conv_norm_end(&n);
   return status;
 }

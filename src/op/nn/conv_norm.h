@@ -16,10 +16,11 @@ enum { CONV_NORM_INPUTS = 20 };
 typedef struct ConvNorm {
   ConvParams params;
   ConvEpilogue epilogue;
+  Tensor *term;   /* what is added, without gaps, owned; NULL: it is as the caller has it, or nothing */
   float *numbers; /* scale and shift of a normalization, owned; NULL: none */
 } ConvNorm;
 /* Reads and checks the arguments, or declines. Of the input only the metadata is read. */
 Status conv_norm_read(const Call *call, ConvNorm *out) MUST_CHECK;
-/* Makes numbers of the normalization, of what was read. */
+/* Makes the numbers of the normalization and the term without gaps, of what was read; conv_norm_end also if it fails. */
 Status conv_norm_begin(const Call *call, ConvNorm *n) MUST_CHECK;
 void conv_norm_end(ConvNorm *n);

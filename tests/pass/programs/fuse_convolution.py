@@ -13,6 +13,18 @@ def with_sum(x: Tensor):
 def with_hardtanh(x: Tensor):
     w = torch.ones([2, 3, 3, 3]) * 0.25
     return torch.nn.functional.hardtanh(torch.conv2d(x, w, None, [2, 2], [1, 1]), 0.0, 6.0)
+def sum_with_gaps(x: Tensor, y: Tensor):
+    w = torch.ones([3, 3, 1, 1]) * 0.25
+    wide = torch.cat([y, y], 3)[:, :, :, 1:y.size(3) + 1]
+    return torch.relu(torch.conv2d(x, w) + wide)
+def sum_by_columns(x: Tensor, y: Tensor):
+    w = torch.ones([3, 3, 1, 1]) * 0.25
+    columns = y.transpose(2, 3).contiguous().transpose(2, 3)
+    return torch.relu(torch.conv2d(x, w) + columns)
+def sum_on_columns(x: Tensor, y: Tensor):
+    w = torch.ones([3, 3, 1, 1]) * 0.25
+    columns = y.transpose(2, 3).contiguous().transpose(2, 3)
+    return torch.sigmoid(columns + torch.conv2d(x, w))
 def sum_of_another(x: Tensor, y: Tensor):
     w = torch.ones([3, 3, 1, 1]) * 0.25
     return torch.relu(torch.conv2d(x, w) + y)
