@@ -22,15 +22,16 @@ class _Hook:
         wanted = "hook(self, input: %s) with a return type of either %s" % (self.inputs, results) if self.is_before \
             else "hook(self, input: %s, output: %s), where the output is what forward or the hook before it gives" % (
                 self.inputs, self.output)
-        raise RuntimeError("%s '%s' on module '%s' %s\nThe %s is compiled with its module; remove it from the original "
-                           "module if it is not to be. The signature that is expected: %s."
+        raise RuntimeError("%s '%s' on module '%s' %s\nThe %s is compiled with its module; remove it from the "
+                           "original module if it is not to be. The signature that is expected: %s."
                            % (word, self.name, self.module_name, what, place, wanted))
 
     def check(self):
         """Raises where it does not fit; gives the type of what comes out after it."""
         parameters, count = self.schema.parameters, 2 if self.is_before else 3
         if len(parameters) != count:
-            self.refuse("was expected to only have exactly %d inputs but it had %d inputs." % (count, len(parameters)))
+            self.refuse("was expected to only have exactly %d inputs but it had %d inputs."
+                        % (count, len(parameters)))
         given = parameters[1][1]
         if given.name != "Tuple":
             self.refuse("expected the input argument to be typed as a Tuple but found type: '%s' instead." % given)

@@ -558,8 +558,8 @@ def _lacks(kind, module, names):
     return any(name not in kind.compiled.methods and methods.method(name) is not None for name in names)
 
 
-_MISSING_ATTRIBUTE = re.compile(r"'(__torch__\.[\w.]*)' object has no attribute or method '(\w+)'\. Did you forget to "
-                                r"initialize an attribute in __init__\(\)\?")
+_MISSING_ATTRIBUTE = re.compile(r"'(__torch__\.[\w.]*)' object has no attribute or method '(\w+)'\. Did you forget "
+                                r"to initialize an attribute in __init__\(\)\?")
 
 
 def _explain(error, chosen, names):
