@@ -12,7 +12,8 @@ import warnings
 
 from beside import torch
 
-NAMES = ["items", "keys", "values", "append", "pad", "add", "size", "step", "copy", "pop", "get", "relu", "mul", "table",
+NAMES = ["items", "keys", "values", "append", "pad", "add", "size", "step", "copy", "pop", "get", "relu", "mul",
+    "table",
          "weight", "scale", "count", "inner", "head", "bias", "clear", "index", "sum", "data", "split", "view"]
 
 
@@ -30,7 +31,8 @@ class Maker:
 
     def attribute(self):
         n, rng = self.name(), self.rng
-        kind = rng.choice(["int", "float", "bool", "str", "ints", "table", "tuple", "tensor", "none", "final", "constant",
+        kind = rng.choice(["int", "float", "bool", "str", "ints", "table", "tuple", "tensor", "none", "final",
+            "constant",
                            "parameter", "buffer", "tensors", "empty", "class"])
         value, use = {
             "int": (str(rng.randint(-3, 5)), "x + self.%s" % n),
@@ -79,7 +81,8 @@ class Maker:
                 ["x = self.%s(x)" % n], ["for layer in self.%s:" % n, "    x = layer(x)"]])),
             "own": ("Own()", self.rng.choice([["x = self.%s(x)" % n], ["x = self.%s.extra(x)" % n],
                                               ["x = x + self.%s.count" % n]])),
-            "parameters": ("nn.ParameterList([nn.Parameter(torch.ones(2))])", ["for p in self.%s:" % n, "    x = x + p"]),
+            "parameters": ("nn.ParameterList([nn.Parameter(torch.ones(2))])", ["for p in self.%s:" % n,
+                "    x = x + p"]),
             "none": ("None", ["if self.%s is not None:" % n, "    x = x + 1"])}[kind]
         self.init.append("self.%s = %s" % (n, value))
         self.uses += use
@@ -92,7 +95,8 @@ class Maker:
             "typed": ["def %s(self, x: torch.Tensor, n: int = 2) -> torch.Tensor:" % n, "    return x * n"],
             "static": ["@staticmethod", "def %s(x):" % n, "    return x - 1"],
             "property": ["@property", "def %s(self) -> int:" % n, "    return 2"],
-            "ignored": ["@torch.jit.ignore", "def %s(self, x: torch.Tensor) -> torch.Tensor:" % n, "    return x * 3"],
+            "ignored": ["@torch.jit.ignore", "def %s(self, x: torch.Tensor) -> torch.Tensor:" % n,
+                "    return x * 3"],
             "unused": ["@torch.jit.unused", "def %s(self, x):" % n, "    return any(x for _ in [])"],
             "exported": ["@torch.jit.export", "def %s(self, x):" % n, "    return x * 0.5"],
             "python": ["def %s(self, *args, **kwargs):" % n, "    yield args"]}[kind]

@@ -1,4 +1,4 @@
-"""What compiled functions take and give: lists and dicts that both sides hold, sequences, defaults, modules, futures."""
+"""What compiled functions take and give: lists and dicts held together, sequences, defaults, modules, futures."""
 import collections
 import io
 import unittest
@@ -320,9 +320,11 @@ class Defaults(unittest.TestCase):
         head = "Mutable default parameters are not supported because Python binds them to the function"
         for thing in (mutable, mutable_inside, Mutable()):
             self.assertRaisesRegex(RuntimeError, head, script, thing)
-        self.assertRaisesRegex(RuntimeError, r"Expected a default value of type Tensor \(inferred\) on parameter \"y\".",
+        self.assertRaisesRegex(RuntimeError,
+            r"Expected a default value of type Tensor \(inferred\) on parameter \"y\".",
                                script, unannotated)
-        self.assertRaisesRegex(RuntimeError, "Expected a default value of type int on parameter \"y\".", script, other)
+        self.assertRaisesRegex(RuntimeError, "Expected a default value of type int on parameter \"y\".", script,
+            other)
 
     def test_sequences_of_rnn(self):
         def padded(x: List[torch.Tensor]):
@@ -350,7 +352,8 @@ class Futures(unittest.TestCase):
         following = future.then(lambda f: f.value() * 2)
         self.assertFalse(future.done() or following.done())
         future.set_result(5)
-        self.assertEqual((future.done(), future.wait(), future.value(), following.wait(), seen), (True, 5, 5, 10, [5]))
+        self.assertEqual((future.done(), future.wait(), future.value(), following.wait(), seen), (True, 5, 5, 10,
+            [5]))
         self.assertRaisesRegex(RuntimeError, "can only be marked completed once", future.set_result, 6)
         failing = torch.futures.Future()
         failing.set_exception(ValueError("foo"))

@@ -34,7 +34,8 @@ class Hooks(Errors):
     def test_outputs(self):
         def hook(self, input: Tuple[torch.Tensor], output: int):
             return output
-        self.refused("Hook 'hook' on module 'Plain' has the wrong type for the output argument. Received type: 'int'. "
+        self.refused("Hook 'hook' on module 'Plain' has the wrong type for the output argument. "
+                     "Received type: 'int'. "
                      "Expected type: 'Tensor'.", self.hooked(hook, False))
 
     def test_numbers(self):
@@ -45,7 +46,8 @@ class Hooks(Errors):
             return None
         self.refused("Hook 'few' on module 'Plain' was expected to only have exactly 3 inputs but it had 2 inputs.",
                      self.hooked(few, False))
-        self.refused("Pre-hook 'none' on module 'Plain' was expected to only have exactly 2 inputs but it had 1 inputs.",
+        self.refused("Pre-hook 'none' on module 'Plain' was expected to only have exactly 2 inputs "
+                     "but it had 1 inputs.",
                      self.hooked(none, True))
 
     def test_inputs(self):
@@ -61,7 +63,8 @@ class Hooks(Errors):
         def many(self, input: Tuple[torch.Tensor, int]):
             return None
         for hook in (plain, inferred):
-            self.refused("Pre-hook '%s' on module 'Plain' expected the input argument to be typed as a Tuple but found "
+            self.refused("Pre-hook '%s' on module 'Plain' expected the input argument to be typed "
+                         "as a Tuple but found "
                          "type: 'Tensor' instead." % hook.__name__, self.hooked(hook, True))
         self.refused("Pre-hook 'inner' on module 'Plain' has the wrong inner types for the input tuple argument. "
                      "Received type: 'Tuple[int]'.", self.hooked(inner, True))
@@ -80,11 +83,14 @@ class Hooks(Errors):
 
         def short(self, input: Tuple[torch.Tensor, int]) -> Tuple[torch.Tensor]:
             return (input[0],)
-        self.refused("Pre-hook 'number' on module 'Plain' returned the wrong type of: 'int'.", self.hooked(number, True))
-        self.refused("Pre-hook 'numbers' on module 'Plain' returned the wrong type of: 'Tuple[int]'. The returned tuple "
+        self.refused("Pre-hook 'number' on module 'Plain' returned the wrong type of: 'int'.", self.hooked(number,
+            True))
+        self.refused("Pre-hook 'numbers' on module 'Plain' returned the wrong type of: "
+                     "'Tuple[int]'. The returned tuple "
                      "contains the wrong inner types.", self.hooked(numbers, True))
         self.refused("Pre-hook 'silent' on module 'Plain' is missing a return annotation.", self.hooked(silent, True))
-        self.refused("Pre-hook 'short' on module 'Two' returned the wrong type of: 'Tuple[Tensor]'. The returned tuple "
+        self.refused("Pre-hook 'short' on module 'Two' returned the wrong type of: 'Tuple[Tensor]'. "
+                     "The returned tuple "
                      "contains the wrong number of contained types.", self.hooked(short, True, Two()))
 
     def test_names(self):
@@ -93,7 +99,8 @@ class Hooks(Errors):
                 return (input[0] * 2,)
             return hook
         module = self.hooked(made(3), True, self.hooked(made(2), True))
-        self.refused("Pre-hook 'hook' on Plain has at least two different python definitions. Please use unique names "
+        self.refused("Pre-hook 'hook' on Plain has at least two different python definitions. "
+                     "Please use unique names "
                      "for all hooks.", module)
 
     def test_good(self):
@@ -125,7 +132,8 @@ class Classes(Errors):
             def f(self, x: int) -> int:
                 pass
         for base in (First, FirstModule):
-            with self.assertRaisesRegex(RuntimeError, "TorchScript interface does not support inheritance yet. Please "
+            with self.assertRaisesRegex(RuntimeError,
+                "TorchScript interface does not support inheritance yet. Please "
                                         "directly inherit from 'object' or 'nn.Module'."):
                 @torch.jit.interface
                 class Second(base):
@@ -229,7 +237,8 @@ class Functions(Errors):
 
         def optional(x: Optional[torch.Tensor]):
             return x + 1
-        for function, text in ((calls, "cannot call a value of type 'int'"), (unpacks, "int cannot be used as a tuple"),
+        for function, text in ((calls, "cannot call a value of type 'int'"), (unpacks,
+            "int cannot be used as a tuple"),
                                (undefined, "undefined value y"), (several, "Type mismatch: z is set to type int"),
                                (maybe, "z is not defined in the false branch"),
                                (short, "need 3 values to unpack but found only 2")):

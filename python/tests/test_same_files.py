@@ -1,4 +1,4 @@
-"""Files of torch.save with more than tensors in them, where they are loaded to, and archives that torch.load meets."""
+"""Files of torch.save with more than tensors in them, where they are loaded to, and archives of TorchScript."""
 import argparse
 import collections
 import io
@@ -20,7 +20,8 @@ def again(value, **options):
 class Values(unittest.TestCase):
     def test_of_python(self):
         for value in ({1, 2, 3}, frozenset([1]), collections.deque([1, 2], 3), collections.Counter("aab"), b"abc",
-                      bytearray(b"x"), slice(1, 2), range(3), 10 ** 30, 1j, Ellipsis, None, True, [1, ("a", {2.5: [None]})]):
+                      bytearray(b"x"), slice(1, 2), range(3), 10 ** 30, 1j, Ellipsis, None, True, [1, ("a",
+                          {2.5: [None]})]):
             got = again(value)
             self.assertEqual((type(got), got), (type(value), value))
         table = collections.defaultdict(list)
@@ -45,7 +46,8 @@ class Values(unittest.TestCase):
         got = again({"set": {1}, "base": base, "part": base[2:5], "turned": base.view(2, 3).t(), "whole": base.long(),
                      "flag": torch.tensor(True), "half": base.half(), "empty": torch.ones(0, 2), "same": base})
         self.assertEqual(got["turned"].tolist(), [[0, 3], [1, 4], [2, 5]])
-        self.assertEqual((got["whole"].dtype, got["flag"].item(), tuple(got["empty"].shape)), (torch.int64, True, (0, 2)))
+        self.assertEqual((got["whole"].dtype, got["flag"].item(), tuple(got["empty"].shape)), (torch.int64, True,
+            (0, 2)))
         got["base"][3] = 9
         self.assertEqual((got["part"].tolist(), got["turned"][0, 1].item()), ([2, 9, 4], 9))
         self.assertIs(got["same"], got["base"])

@@ -220,7 +220,8 @@ class Quantization(unittest.TestCase):
         self.near(small(x), net(x), 0.02)
         self.assertTrue(torch.equal(torch.jit.script(small)(x), small(x)))
         self.assertEqual(list(small.state_dict()), [
-            "quant.scale", "quant.zero_point", "conv.weight", "conv.bias", "conv.scale", "conv.zero_point", "fc.scale",
+            "quant.scale", "quant.zero_point", "conv.weight", "conv.bias", "conv.scale", "conv.zero_point",
+                "fc.scale",
             "fc.zero_point", "fc._packed_params.dtype", "fc._packed_params._packed_params"])
         self.assertRegex(str(small), r"\(conv\): QuantizedConvReLU2d\(3, 4, kernel_size=\(3, 3\), stride=\(1, 1\), "
                          r"scale=0\.\d+, zero_point=0, padding=\(1, 1\)\)")
@@ -257,7 +258,8 @@ class Prints(unittest.TestCase):
         x = torch.quantize_per_tensor(torch.tensor([0.5, 1.0]), 0.1, 3, torch.quint8)
         self.assertEqual(str(x), "tensor([0.5000, 1.0000], size=(2,), dtype=torch.quint8,\n       "
                                  "quantization_scheme=torch.per_tensor_affine, scale=0.1, zero_point=3)")
-        x = torch.quantize_per_channel(torch.arange(2.0).reshape(2, 1), torch.tensor([0.1, 0.2]), torch.tensor([0, 1]),
+        x = torch.quantize_per_channel(torch.arange(2.0).reshape(2, 1), torch.tensor([0.1, 0.2]), torch.tensor([0,
+            1]),
                                        0, torch.qint8)
         self.assertEqual(str(x), (
             "tensor([[0.],\n        [1.]], size=(2, 1), dtype=torch.qint8,\n       "

@@ -46,7 +46,8 @@ from ._norm import norm  # noqa: E402,F401
 from ._cells import gru_cell, lstm_cell, rnn_relu_cell, rnn_tanh_cell  # noqa: E402,F401
 
 # Modules that few programs need are imported when they are first named.
-_LAZY_MODULES = frozenset(("__config__", "amp", "ao", "backends", "classes", "cpu", "cuda", "distributed", "distributions", "fft", "futures", "fx", "hub", "jit", "linalg",
+_LAZY_MODULES = frozenset(("__config__", "amp", "ao", "backends", "classes", "cpu", "cuda", "distributed",
+    "distributions", "fft", "futures", "fx", "hub", "jit", "linalg",
                            "multiprocessing", "nn", "onnx", "optim", "profiler", "quantization", "special",
                            "testing", "utils", "version"))
 _LAZY_NAMES = dict.fromkeys((

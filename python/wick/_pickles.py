@@ -14,7 +14,8 @@ from ._functions import frombuffer
 
 # storage class of torch -> dtype
 _STORAGES = {
-    "FloatStorage": _C.float32, "DoubleStorage": _C.float64, "HalfStorage": _C.float16, "BFloat16Storage": _C.bfloat16,
+    "FloatStorage": _C.float32, "DoubleStorage": _C.float64, "HalfStorage": _C.float16,
+        "BFloat16Storage": _C.bfloat16,
     "LongStorage": _C.int64, "IntStorage": _C.int32, "ShortStorage": _C.int16, "CharStorage": _C.int8,
     "ByteStorage": _C.uint8, "BoolStorage": _C.bool, "ComplexFloatStorage": _C.complex64,
     "ComplexDoubleStorage": _C.complex128,
@@ -110,7 +111,8 @@ def load(file):
 
 def _may_be_written(kind):
     return (kind in (type(None), type(Ellipsis), _Global, _Call, _StorageOut, argparse.Namespace, type,
-                     type(_rebuild_tensor), type(len)) or kind in _OF_BUILTINS.values() or kind in _OF_COLLECTIONS.values()
+                     type(_rebuild_tensor),
+                         type(len)) or kind in _OF_BUILTINS.values() or kind in _OF_COLLECTIONS.values()
             or kind.__module__.split(".")[0] == "numpy")
 
 

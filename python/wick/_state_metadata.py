@@ -25,8 +25,8 @@ class _OutlineReader(pickle.Unpickler):
 
 
 def pickle_of(file):
-    """The bytes of a file's pickle, by its path or its own bytes; b"" where it is no file of torch.save, or an archive
-    of TorchScript."""
+    """The bytes of a file's pickle, by its path or its own bytes; b"" where it is no file of torch.save, or an
+    archive of TorchScript."""
     file = io.BytesIO(file) if isinstance(file, bytes) else file
     if not zipfile.is_zipfile(file):
         return b""

@@ -217,7 +217,8 @@ def _quantized_text(tensor, indent):
     if "per_tensor" in str(scheme):
         facts += ["scale=" + str(tensor.q_scale()), "zero_point=" + str(tensor.q_zero_point())]
     else:
-        facts += ["scale=" + str(tensor.q_per_channel_scales()), "zero_point=" + str(tensor.q_per_channel_zero_points()),
+        facts += ["scale=" + str(tensor.q_per_channel_scales()),
+            "zero_point=" + str(tensor.q_per_channel_zero_points()),
                   "axis=" + str(tensor.q_per_channel_axis())]
     return _elements_text(tensor.dequantize(), indent), facts
 

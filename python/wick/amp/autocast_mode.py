@@ -21,7 +21,8 @@ _FULL = frozenset("""
     cosine_embedding_loss cross_entropy_loss ctc_loss fractional_max_pool2d fractional_max_pool3d geqrf grid_sampler
     grid_sampler_2d grid_sampler_3d hinge_embedding_loss huber_loss inverse istft kl_div l1_loss lu_solve
     margin_ranking_loss matrix_rank max_pool3d max_pool3d_with_indices max_unpool2d max_unpool3d mse_loss
-    multi_margin_loss multilabel_margin_loss multilabel_margin_loss_forward nanquantile nll_loss nll_loss2d nll_loss_nd
+    multi_margin_loss multilabel_margin_loss multilabel_margin_loss_forward
+    nanquantile nll_loss nll_loss2d nll_loss_nd
     orgqr ormqr pinverse poisson_nll_loss polar prod qr quantile reflection_pad1d reflection_pad2d reflection_pad3d
     replication_pad1d replication_pad2d replication_pad3d smooth_l1_loss soft_margin_loss stft svd symeig trace
     triangular_solve triplet_margin_loss view_as_complex

@@ -17,7 +17,8 @@ class autocast(_mode.autocast):
 class GradScaler:
     """Keeps small gradients from vanishing on CUDA. Here it is off: `step` steps, the rest changes nothing."""
 
-    def __init__(self, init_scale=2.0 ** 16, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000, enabled=True):
+    def __init__(self, init_scale=2.0 ** 16, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000,
+        enabled=True):
         if enabled:
             warnings.warn("torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.")
         self._enabled = False

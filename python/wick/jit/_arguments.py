@@ -86,8 +86,9 @@ def _shown_type(value):
 def _any(value, kind):
     if _is_known(value):
         return value
-    raise RuntimeError("Tracer cannot infer type of %s\n:Only tensors and (possibly nested) tuples of tensors, lists, "
-                       "or dicts are supported as inputs or outputs of traced functions, but instead got value of "
+    raise RuntimeError("Tracer cannot infer type of %s\n:Only tensors and (possibly nested) tuples of tensors, "
+                       "lists, or dicts are supported as inputs or outputs of traced functions, but "
+                       "instead got value of "
                        "type %s." % (value, type(value).__name__))
 
 
@@ -164,7 +165,8 @@ class _Call:
                  details or str(_unable(value, kind))]
         if kind.name == "Tensor" and self.is_inferred(name):
             lines[0] += " (inferred)"
-            lines[1] = "\nInferred '%s' to be of type 'Tensor' because it was not annotated with an explicit type." % name
+            lines[1] = "\nInferred '%s' to be of type 'Tensor' because it was not annotated with an explicit " \
+                "type." % name
         raise RuntimeError("%s() Expected a value of type '%s' for argument '%s' but instead found type '%s'.%s"
                            % (self.name, lines[0], name, _friendly(value), "\n".join(lines[1:])))
 
