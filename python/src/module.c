@@ -205,8 +205,8 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL}};
 
 typedef int Adder(PyObject *module, ModuleState *state);
-static Adder *const adders[] = {add_errors, add_values,   add_generator, add_operators, add_tensor,
-                                add_making, add_autocast, add_profile, add_autograd, add_programs,  add_trace};
+static Adder *const adders[] = {add_errors,   add_values,  add_generator, add_operators, add_tensor, add_making,
+                                add_autocast, add_profile, add_autograd,  add_programs,  add_trace};
 
 static int execute(PyObject *module) {
   ModuleState *state = state_of_module(module);
