@@ -478,6 +478,52 @@ def _max_pool3d(input: Tensor, kernel_size: BroadcastingList3[int], stride: Opti
 max_pool3d = boolean_dispatch('return_indices', 6, False, max_pool3d_with_indices, _max_pool3d)
 
 
+def fractional_max_pool2d_with_indices(input: Tensor, kernel_size: BroadcastingList2[int], output_size: Optional[BroadcastingList2[int]] = None,
+                                       output_ratio: Optional[BroadcastingList2[float]] = None, return_indices: bool = False,
+                                       _random_samples: Optional[Tensor] = None) -> Tuple[Tensor, Tensor]:
+    if output_size is None and output_ratio is None:
+        raise ValueError("fractional_max_pool2d requires specifying either an output_size or an output_ratio")
+    if output_size is None:
+        ratio = torch.jit._unwrap_optional(output_ratio)
+        output_size = [int(float(input.size(-2)) * ratio[0]), int(float(input.size(-1)) * ratio[1])]
+    if _random_samples is None:
+        batches = 1 if input.dim() == 3 else input.size(0)
+        _random_samples = torch.rand([batches, input.size(-3), 2], dtype=input.dtype, device=input.device)
+    return torch.fractional_max_pool2d(input, kernel_size, output_size, _random_samples)
+
+
+def _fractional_max_pool2d(input: Tensor, kernel_size: BroadcastingList2[int], output_size: Optional[BroadcastingList2[int]] = None,
+                           output_ratio: Optional[BroadcastingList2[float]] = None, return_indices: bool = False,
+                           _random_samples: Optional[Tensor] = None) -> Tensor:
+    return fractional_max_pool2d_with_indices(input, kernel_size, output_size, output_ratio, True, _random_samples)[0]
+
+
+fractional_max_pool2d = boolean_dispatch('return_indices', 4, False, fractional_max_pool2d_with_indices, _fractional_max_pool2d)
+
+
+def fractional_max_pool3d_with_indices(input: Tensor, kernel_size: BroadcastingList3[int], output_size: Optional[BroadcastingList3[int]] = None,
+                                       output_ratio: Optional[BroadcastingList3[float]] = None, return_indices: bool = False,
+                                       _random_samples: Optional[Tensor] = None) -> Tuple[Tensor, Tensor]:
+    if output_size is None and output_ratio is None:
+        raise ValueError("fractional_max_pool3d requires specifying either an output_size or an output_ratio")
+    if output_size is None:
+        ratio = torch.jit._unwrap_optional(output_ratio)
+        output_size = [int(float(input.size(-3)) * ratio[0]), int(float(input.size(-2)) * ratio[1]), int(float(input.size(-1)) * ratio[2])]
+    if _random_samples is None:
+        batches = 1 if input.dim() == 4 else input.size(0)
+        _random_samples = torch.rand([batches, input.size(-4), 3], dtype=input.dtype, device=input.device)
+    return torch.fractional_max_pool3d(input, kernel_size, output_size, _random_samples)
+
+
+def _fractional_max_pool3d(input: Tensor, kernel_size: BroadcastingList3[int], output_size: Optional[BroadcastingList3[int]] = None,
+                           output_ratio: Optional[BroadcastingList3[float]] = None, return_indices: bool = False,
+                           _random_samples: Optional[Tensor] = None) -> Tensor:
+    return fractional_max_pool3d_with_indices(input, kernel_size, output_size, output_ratio, True, _random_samples)[0]
+
+
+fractional_max_pool3d = boolean_dispatch('return_indices', 4, False, fractional_max_pool3d_with_indices, _fractional_max_pool3d)
+
+
 def adaptive_max_pool1d_with_indices(input: Tensor, output_size: BroadcastingList1[int], return_indices: bool = False) -> Tuple[Tensor, Tensor]:
     return torch.adaptive_max_pool1d(input, output_size)
 

@@ -343,5 +343,11 @@ void create_autodiff_subgraphs(Graph *graph, uint32_t threshold) {
   GRAPH_LOG_DUMP(FILE_NAME, "After CreateAutodiffSubgraphs: ", graph);
 }
 
+void create_autodiff_subgraphs_of_one(Graph *graph) {
+  create_autodiff_subgraphs(graph, 1);
+}
+
 PASS(create_autodiff_subgraphs, NOTHING, create_autodiff_subgraphs(graph, AUTODIFF_NODE_THRESHOLD),
      "puts what can be differentiated as a graph into nodes of its own");
+PASS(create_autodiff_subgraphs_of_one, NOTHING, create_autodiff_subgraphs_of_one(graph),
+     "the same of single operators, too");

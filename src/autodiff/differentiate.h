@@ -15,6 +15,7 @@ bool node_is_differentiable(const Node *node);
 Formula *node_formula(const Node *node);
 
 void create_autodiff_subgraphs(Graph *graph, uint32_t threshold);
+void create_autodiff_subgraphs_of_one(Graph *graph); /* the same with a threshold of 1 */
 /* Parts smaller than the threshold go back, unless something in them only runs there (fusion groups). */
 void inline_autodiff_subgraphs(Graph *graph, uint32_t threshold);
 
@@ -52,4 +53,5 @@ void pack_gradient(Node *node, const Gradient *gradient, MakeCallable *make_call
 /* Differentiates the Subgraphs of all such nodes and packs them, without optimizing anything: for tests and dumps. */
 void differentiate_subgraphs(Graph *graph, Exec *exec);
 
-extern const Pass pass_create_autodiff_subgraphs, pass_differentiate, pass_inline_autodiff_subgraphs;
+extern const Pass pass_create_autodiff_subgraphs, pass_create_autodiff_subgraphs_of_one, pass_differentiate,
+    pass_inline_autodiff_subgraphs;

@@ -470,9 +470,6 @@ static Status root_gradient(Exec *exec, Tensor *output, Tensor *given, Tensor **
     return OK;
   }
   if (output->numel != 1) return status_new(ERROR_RUNTIME, "grad can be implicitly created only for scalar outputs");
-  if (dtype_is_complex((DType)output->dtype))
-    return status_new(ERROR_RUNTIME, "grad can be implicitly created only for real scalar outputs but got %s",
-                      dtype_name((DType)output->dtype));
   IValue ones = IVALUE_NONE;
   bool mode = exec->grad_enabled;
   exec->grad_enabled = false;

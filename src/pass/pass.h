@@ -144,6 +144,9 @@ void loop_invariant_code_motion(Graph *graph);
 bool remove_tensor_mutation(Graph *graph);
 bool remove_list_mutation(Graph *graph);
 bool remove_mutation(Graph *graph); /* both */
+/* Both as PyTorch has them: what was written in place takes the dtype and strides of the functional operator. For who
+ * does not run the graph. */
+bool remove_mutation_of_any_type(Graph *graph);
 /* Operators in place become functional, and what uses self after them uses the result; those whose writes are seen
  * around a branch or loop stay. For exporters: views don't see it, results may differ. */
 void remove_inplace_ops(Graph *graph);
@@ -267,6 +270,7 @@ typedef struct Pass {
   X(remove_inplace_ops) \
   X(remove_list_mutation) \
   X(remove_mutation) \
+  X(remove_mutation_of_any_type) \
   X(remove_tensor_mutation) \
   X(requires_grad_analysis) \
   X(shape_analysis) \

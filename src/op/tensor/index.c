@@ -350,16 +350,20 @@ static bool fills_mask(const Tensor *out, const Tensor *values, const List *indi
 
 static Status kernel_index_put(Call *call) {
   const Tensor *self = call_tensor(call, 0), *values = call_tensor(call, 2);
-  Tensor *out = call_out(call, 0), *converted = NULL;
+  Tensor *out = call_out(call, 0), *converted = NULL, *number = NULL;
   if (out != self) TRY(tensor_copy(out, self, call->exec->work.threads));
   Indexing x;
   Status status = indexing_init(&x, out, call_list(call, 1));
-  bool converts =
-      values->flags & TENSOR_WRAPPED_NUMBER || fills_mask(out, values, call_list(call, 1), call_bool(call, 3));
-  if (status == OK && converts && values->dtype != out->dtype)
+  bool fills = fills_mask(out, values, call_list(call, 1), call_bool(call, 3));
+  if (status == OK && fills) { /* a number, whatever dimensions it comes with */
+    status = tensor_view_sizes(values, 0, NULL, &number);
+    if (status == OK) values = number;
+  }
+  if (status == OK && (fills || values->flags & TENSOR_WRAPPED_NUMBER) && values->dtype != out->dtype)
     status = tensor_to_dtype(values, (DType)out->dtype, &converted);
   if (status == OK) status = put_values(call, &x, out, converted ? converted : values, call_bool(call, 3));
   tensor_release(converted);
+  tensor_release(number);
   indexing_dispose(&x);
   return status;
 }

@@ -10,6 +10,10 @@ static bool gives_int(const RewriteMatch *m) {
   return replaced(m)->type->kind == TYPE_INT;
 }
 
+static bool is_one_value(const PeepholeMatch *m) {
+  return bound(m, 'x') == bound(m, 'y');
+}
+
 /* `c ? True : False`: what `and` and `or` leave. */
 static bool is_true_else_false(const RewriteMatch *m) {
   return constant_is_bool(block_output(m->node->blocks[0], m->output), true) &&
@@ -51,6 +55,8 @@ static const RewriteRule rules[] = {
   {"gathered_offsets", "aten::add|aten::sub(%x:int, %y:int)", MAKES(gathered_offsets)},
   {"x_times_1",        "aten::mul|aten::floordiv(%x:int, 1)", GIVES("%x"), WHEN(gives_int)},
   {"1_times_x",        "aten::mul(1, %x:int)",                GIVES("%x"), WHEN(gives_int)},
+  {"equal_ints",       "aten::eq(%x:int, %y:int)",            GIVES("True"), WHEN(is_one_value)},
+  {"unequal_ints",     "aten::ne(%x:int, %y:int)",            GIVES("False"), WHEN(is_one_value)},
   {"float_of_float",   "aten::Float(%x:float)",               GIVES("%x")},
   {"int_of_int",       "aten::Int(%x:int)",                   GIVES("%x")},
   {"not_of_not",       "aten::__not__(aten::__not__(%x))",    GIVES("%x")},

@@ -18,6 +18,7 @@ typedef struct Removal {
   AliasDb *db;
   PtrMap made; /* results of functional operators that took the place of writes to fresh memory */
   bool tensors, lists, changed;
+  bool any_type; /* what the functional operator gives may have another dtype, or other strides */
 } Removal;
 
 Symbol write_functional_kind(const Node *node) {
@@ -77,7 +78,7 @@ static bool remove_tensor_write(Removal *r, Node *node, Symbol kind) {
   if (!plain) return false;
   node_move_after(plain, node); /* out of the way between the neighbours */
   /* What gives as it is what self is, fails where the write does. */
-  if (!shape_keeps_first_input(node->graph->arena, plain) || !brings_together(r, self, node) ||
+  if ((!r->any_type && !shape_keeps_first_input(node->graph->arena, plain)) || !brings_together(r, self, node) ||
       !jit_opt_limit(FILE_NAME)) {
     node_destroy(plain);
     return false;
@@ -150,6 +151,13 @@ bool remove_tensor_mutation(Graph *graph) {
   return r.changed;
 }
 
+bool remove_mutation_of_any_type(Graph *graph) {
+  Removal r = {.tensors = true, .any_type = true};
+  bool changed = remove_list_mutation(graph);
+  with_aliases(graph, remove_writes, &r);
+  return r.changed || changed;
+}
+
 bool remove_list_mutation(Graph *graph) {
   Removal r = {.lists = true};
   with_aliases(graph, remove_writes, &r);
@@ -164,5 +172,7 @@ bool remove_mutation(Graph *graph) {
 
 PASS(remove_list_mutation, GRADIENTS, remove_list_mutation(graph), "makes lists with what is appended to them");
 PASS(remove_mutation, GRADIENTS, remove_mutation(graph), "makes writes to new memory new values");
+PASS(remove_mutation_of_any_type, NOTHING, remove_mutation_of_any_type(graph),
+     "the same where dtypes and strides may become others, as PyTorch does");
 PASS(remove_tensor_mutation, GRADIENTS, remove_tensor_mutation(graph),
      "makes operators in place on new memory functional");
