@@ -41,6 +41,18 @@ WICK_API wick_status wick_graph_lower(const wick_module *module, const char *met
                                       wick_value **WICK_NULLABLE out_attributes, wick_error **error);
 /* A copy of a node's Subgraph. */
 WICK_API wick_status wick_graph_of_node(const wick_node *node, wick_graph **out, wick_error **error);
+/* The graph that is an attribute of a node ("Subgraph"), or one of a list of graphs, itself: changes are the node's. It
+ * is released before the node's graph goes, and is of no use after the attribute was set anew. */
+WICK_API wick_status wick_graph_of_attribute(const wick_node *node, const char *name, size_t index, wick_graph **out,
+                                             wick_error **error);
+/* A copy of the graph of the plan that was made last of those that calls run in. WICK_NOT_FOUND: there is none, since
+ * nothing called the function, or optimizing it gains nothing. */
+WICK_API wick_status wick_graph_of_plan(const wick_function *function, wick_graph **out, wick_error **error);
+WICK_API wick_status wick_graph_copy(const wick_graph *graph, wick_graph **out, wick_error **error);
+/* A program whose function `name` is a copy of the graph; its parameters are called as the graph's inputs are. Fails as
+ * wick_graph_check and wick_graph_run do. */
+WICK_API wick_status wick_graph_compile(const wick_graph *graph, wick_runtime *WICK_NULLABLE runtime, const char *name,
+                                        wick_module **out, wick_error **error);
 /* Not for the graph that a pass is given. NULL is allowed. */
 WICK_API void wick_graph_release(wick_graph *graph);
 /* As PyTorch prints graphs. Freed with wick_text_free. */
@@ -151,6 +163,58 @@ WICK_API wick_status wick_node_destroy(wick_node *node, wick_error **error);
 WICK_API wick_status wick_node_group(wick_node *const *nodes, size_t count, const char *kind, wick_node **out,
                                      wick_error **error);
 
+/* ---- writing graphs beyond what a pass needs ---- */
+/* Blocks, nodes and values that are no longer in their graph may be held as long as the graph lives, but these two are
+ * all that may be asked of them: 0: it was destroyed, or erased. */
+WICK_API int wick_node_exists(const wick_node *node);
+WICK_API int wick_ir_value_exists(const wick_ir_value *value);
+/* The ends of a block: prim::Param gives its inputs, prim::Return takes its outputs. They stay where they are. */
+WICK_API wick_node *wick_block_param(const wick_block *block);
+WICK_API wick_node *wick_block_return(const wick_block *block);
+/* Its line, with nested blocks, as in the text of the graph, and the place in the source behind it. Freed with
+ * wick_text_free. */
+WICK_API wick_status wick_node_print(const wick_node *node, char **out_text, wick_error **error);
+/* Whether it stands in front of the other one; of nodes in different blocks, what holds them decides. */
+WICK_API int wick_node_is_before(const wick_node *node, const wick_node *other);
+/* A node that stands nowhere yet. Outputs are of type Tensor. */
+WICK_API wick_status wick_node_create(wick_graph *graph, const char *kind, wick_ir_value *const *inputs,
+                                      size_t input_count, size_t output_count, wick_node **out, wick_error **error);
+/* Puts or moves it in front of `before`, or to the end of `block` when that is NULL. */
+WICK_API wick_status wick_node_place_in(wick_node *node, wick_block *block, wick_node *WICK_NULLABLE before,
+                                        wick_error **error);
+/* Gives the node the other's place in the source and scope. */
+WICK_API wick_status wick_node_copy_metadata(wick_node *node, const wick_node *from, wick_error **error);
+/* Empty, behind the blocks that it has. */
+WICK_API wick_status wick_node_add_block(wick_node *node, wick_block **out, wick_error **error);
+WICK_API wick_status wick_node_erase_block(wick_node *node, size_t index, wick_error **error);
+/* In front of the one with that index; the count: behind the last. Of a block's ends, they change the inputs and
+ * outputs of the block. */
+WICK_API wick_status wick_node_insert_input(wick_node *node, size_t index, wick_ir_value *value, wick_error **error);
+WICK_API wick_status wick_node_insert_output(wick_node *node, size_t index, wick_ir_value **out, wick_error **error);
+WICK_API wick_status wick_node_remove_input(wick_node *node, size_t index, wick_error **error);
+/* Refused while it has users. */
+WICK_API wick_status wick_node_erase_output(wick_node *node, size_t index, wick_error **error);
+/* As wick_ir_value_node, but for an input of a block its wick_block_param. */
+WICK_API wick_node *wick_ir_value_giver(const wick_ir_value *value);
+/* As wick_ir_value_user, but for an output of a block its wick_block_return; NULL: no such index. */
+WICK_API wick_node *wick_ir_value_taker(const wick_ir_value *value, size_t index, size_t *WICK_NULLABLE out_input);
+WICK_API size_t wick_ir_value_offset(const wick_ir_value *value); /* which output of its node */
+WICK_API size_t wick_ir_value_unique(const wick_ir_value *value); /* its number in the graph */
+/* Made unique, as PyTorch does: "x.1". "": none. Numbers are refused. */
+WICK_API wick_status wick_ir_value_set_name(wick_ir_value *value, const char *name, wick_error **error);
+/* The type of another value of the graph. */
+WICK_API wick_status wick_ir_value_copy_type(wick_ir_value *value, const wick_ir_value *from, wick_error **error);
+/* Users that stand behind `after` use `with` from now on. */
+WICK_API wick_status wick_ir_value_replace_after(wick_ir_value *value, wick_node *after, wick_ir_value *with,
+                                                 wick_error **error);
+/* Puts a copy of the nodes of another graph in front of `before`, or at the end of `block`: its inputs stand for
+ * `inputs`, and `outputs` gets what its outputs are here. */
+WICK_API wick_status wick_graph_insert_graph(wick_block *block, wick_node *WICK_NULLABLE before,
+                                             const wick_graph *graph, wick_ir_value *const *inputs, size_t count,
+                                             wick_ir_value **outputs, size_t output_count, wick_error **error);
+/* Whether whatever is of the one type is of the other, both as wick_ir_value_type gives them. */
+WICK_API wick_status wick_type_is_subtype(const char *type, const char *of, int *out_is, wick_error **error);
+
 /* ---- attributes: set replaces; a name is given without "attr::" ---- */
 WICK_API size_t wick_node_attribute_count(const wick_node *node);
 WICK_API const char *wick_node_attribute_name(const wick_node *node, size_t index); /* static; NULL: no such index */
@@ -158,6 +222,18 @@ WICK_API const char *wick_node_attribute_name(const wick_node *node, size_t inde
 WICK_API wick_status wick_node_attribute(const wick_node *node, const char *name, wick_value **out, wick_error **error);
 WICK_API wick_status wick_node_set_attribute(wick_node *node, const char *name, const wick_value *value,
                                              wick_error **error);
+
+/* "i", "f", "c", "s", "t", "g", "ty", "is", "fs", "cs", "ss", "ts", "gs", "tys" or "ival", as PyTorch calls the kinds
+ * of attributes. Static; NULL: no such attribute. */
+WICK_API const char *wick_node_attribute_kind(const wick_node *node, const char *name);
+/* One that is a type, as wick_ir_value_type gives it. Freed with wick_text_free. */
+WICK_API wick_status wick_node_attribute_type(const wick_node *node, const char *name, char **out_text,
+                                              wick_error **error);
+/* A copy of the graph. */
+WICK_API wick_status wick_node_set_graph(wick_node *node, const char *name, const wick_graph *graph,
+                                         wick_error **error);
+WICK_API wick_status wick_node_set_type(wick_node *node, const char *name, const char *type, wick_error **error);
+WICK_API wick_status wick_node_remove_attribute(wick_node *node, const char *name, wick_error **error);
 
 /* ---- values ---- */
 WICK_API wick_node *wick_ir_value_node(const wick_ir_value *value); /* NULL: an input of a block */
@@ -188,7 +264,7 @@ WICK_API wick_status wick_ir_value_constant(const wick_ir_value *value, wick_val
 
 /* ---- what may share memory, and which nodes may change places ---- */
 /* Of the graph as it stands now: it stays right for moves made with it, and is of no use after other changes. Every
- * answer errs on the side of "may". Released before the graph. */
+ * answer errs on the side of "may". Released before the graph. Fails as wick_graph_check does. */
 WICK_API wick_status wick_alias_new(wick_graph *graph, wick_alias **out, wick_error **error);
 WICK_API void wick_alias_release(wick_alias *alias); /* NULL is allowed */
 /* Whether something that one value is or holds may be something that the other is or holds. */
@@ -202,6 +278,10 @@ WICK_API wick_status wick_alias_print(wick_alias *alias, int as_dot, char **out_
  * nothing: reads and writes of one memory, effects and random numbers stay in order. *out_moved 0: it would. */
 WICK_API wick_status wick_alias_move_before(wick_alias *alias, wick_node *node, wick_node *before, int *out_moved,
                                             wick_error **error);
+
+/* The same to behind another node, with what stands between and it depends on. */
+WICK_API wick_status wick_alias_move_after(wick_alias *alias, wick_node *node, wick_node *after, int *out_moved,
+                                           wick_error **error);
 
 /* ---- rewriting by pattern ---- */
 /* Puts `replacement` where the graph does what `pattern` does, both IR text with the same inputs and outputs. A pattern
@@ -228,7 +308,7 @@ WICK_API const char *wick_function_qualified_name(const wick_function *function)
 enum {
   WICK_PRINT_GRAPH = 0,       /* as it was compiled */
   WICK_PRINT_PLACES = 1,      /* the same with places in the source */
-  WICK_PRINT_CODE = 2,        /* as Python, the way archives have it */
+  WICK_PRINT_CODE = 2,        /* as Python, the way archives have it, but for the type of a method's self */
   WICK_PRINT_BYTECODE = 3,    /* instructions */
   WICK_PRINT_PLANS = 4,       /* the graphs of the plans that calls led to, the newest first */
   WICK_PRINT_PLAN_PLACES = 5, /* the same with places in the source */

@@ -3,11 +3,14 @@
 
 #include <assert.h>
 
+#include "api/function.h"
 #include "api/ir_handles.h"
+#include "executor/plan.h"
 #include "ir/node_kind.h"
 #include "pass/pass.h"
 #include "pass/rewrite/rewrite_rule.h"
 #include "pass/rewrite/user_passes.h"
+#include "serial/python/python_print.h"
 
 Status ir_protect(Graph *graph, void (*body)(void *argument), void *argument) {
   Arena *const store = graph->store->is_process ? NULL : &graph->store->arena;
@@ -67,7 +70,11 @@ Status graph_box_give(Status status, wick_graph *box, wick_graph **out) {
 }
 
 void wick_graph_release(wick_graph *graph) {
-  if (!graph || !graph->is_owned) return;
+  if (!graph || (!graph->is_owned && !graph->is_part)) return;
+  if (graph->is_part) {
+    mem_free(graph);
+    return;
+  }
   Code *code = atomic_load(&graph->code);
   if (code) code_free(code);
   if (graph->graph) graph_dispose(graph->graph);
@@ -129,6 +136,24 @@ wick_status wick_graph_of_node(const wick_node *node, wick_graph **out, wick_err
   return api_status(make_graph(&m, NULL, out), error);
 }
 
+wick_status wick_graph_copy(const wick_graph *graph, wick_graph **out, wick_error **error) {
+  API_OUT(out);
+  API_NEED(graph);
+  Make m = {.from = graph->graph};
+  return api_status(make_graph(&m, graph->unit, out), error);
+}
+
+wick_status wick_graph_of_plan(const wick_function *function, wick_graph **out, wick_error **error) {
+  API_OUT(out);
+  API_NEED(function);
+  Plan *plan = executor_newest_plan(function->function);
+  if (!plan) return api_status(status_new(ERROR_NOT_FOUND, "'%s' has no plan", function->name), error);
+  Make m = {.from = plan->graph};
+  Status status = make_graph(&m, function->function->unit, out);
+  plan_release(plan);
+  return api_status(status, error);
+}
+
 /* ---- looking ---- */
 
 wick_status wick_graph_print(const wick_graph *graph, char **out_text, wick_error **error) {
@@ -166,6 +191,35 @@ static Status check_runs_alone(const Block *block) {
     for (uint32_t i = 0; i < node->block_count; i++) TRY(check_runs_alone(node->blocks[i]));
   }
   return OK;
+}
+
+typedef struct Define {
+  CompilationUnit *unit;
+  const wick_graph *graph;
+  Str name;
+} Define;
+static void define(void *argument) {
+  Define *d = argument;
+  if (d->graph->unit) unit_use(d->unit, d->graph->unit);
+  unit_add_graph(d->unit, NULL, d->name, d->graph->graph);
+}
+
+wick_status wick_graph_compile(const wick_graph *graph, wick_runtime *runtime, const char *name, wick_module **out,
+                               wick_error **error) {
+  HEAP_SCOPE(runtime_of(runtime)->heap);
+  API_OUT(out);
+  API_NEED(graph);
+  API_NEED(name);
+  if (!python_is_identifier(str_from(name)))
+    return api_status(status_new(ERROR_INVALID_ARGUMENT, "'%s' is no name for a function", name), error);
+  API_TRY(graph_check(graph->graph));
+  API_TRY(check_runs_alone(graph->graph->block));
+  Define d = {.graph = graph, .name = str_from(name)};
+  API_TRY(unit_new(&d.unit));
+  Status status = arena_protect(&d.unit->store.arena, define, &d);
+  if (!status) status = module_handle_new(runtime, NULL, d.unit, out);
+  unit_release(d.unit);
+  return api_status(status, error);
 }
 
 static Status graph_code(wick_graph *graph, const Code **out) {
@@ -281,6 +335,7 @@ wick_status wick_graph_rewrite(wick_graph *graph, const char *pattern, const cha
   API_NEED(graph);
   API_NEED(pattern);
   API_NEED(replacement);
+  API_TRY(graph_check(graph->graph));
   Rewrite r = {graph, pattern, replacement, 0};
   Status status = ir_protect(graph->graph, rewrite, &r);
   if (out_count) *out_count = r.count;

@@ -8,8 +8,9 @@
 
 struct wick_graph {
   Graph *graph;
-  bool is_owned;    /* else a pass was given it: */
-  const char *pass; /* its name, for the limits of rewrites */
+  bool is_owned;    /* else a pass was given it, */
+  bool is_part;     /* or it lies in a graph: the box alone is of its own */
+  const char *pass; /* the name of the pass that was given it, for the limits of rewrites */
   Arena arena;      /* these of an owned one */
   TypeStore store;
   CompilationUnit *unit; /* whose types it mentions; may be NULL */
@@ -41,5 +42,9 @@ static inline wick_node *node_shown(const Node *node) {
 Status ir_check_inputs(const Graph *graph, wick_ir_value *const *inputs, size_t count) MUST_CHECK;
 /* Where something goes: in front of `before`, or at the end of the block. */
 Status ir_place(wick_block *block, wick_node *before, Node **out) MUST_CHECK;
+/* The ends of a block are not to be moved and not to be destroyed. */
+Status ir_check_no_end(const Node *node) MUST_CHECK;
+/* A type as texts of graphs have it; throws. */
+const Type *ir_parse_type(Graph *graph, const char *text);
 /* Runs what throws to the graph's arena or its store's. */
 Status ir_protect(Graph *graph, void (*body)(void *argument), void *argument) MUST_CHECK;

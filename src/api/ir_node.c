@@ -91,6 +91,11 @@ int wick_node_is_pure(const wick_node *node) {
 
 /* ---- changes: each runs with a catch point of its own ---- */
 
+Status ir_check_no_end(const Node *node) {
+  bool is_end = node->kind == SYM_prim_Param || node->kind == SYM_prim_Return;
+  return is_end ? status_new(ERROR_INVALID_ARGUMENT, "the ends of a block stay") : OK;
+}
+
 Status ir_check_inputs(const Graph *graph, wick_ir_value *const *inputs, size_t count) {
   if (count > UINT16_MAX) return status_new(ERROR_INVALID_ARGUMENT, "too many inputs");
   for (size_t i = 0; i < count; i++)
@@ -101,7 +106,7 @@ Status ir_check_inputs(const Graph *graph, wick_ir_value *const *inputs, size_t 
 
 Status ir_place(wick_block *block, wick_node *before, Node **out) {
   *out = before ? node_of(before) : block_of(block)->ret;
-  return (*out)->owning_block == block_of(block)
+  return (*out)->owning_block == block_of(block) && (*out)->kind != SYM_prim_Param
              ? OK
              : status_new(ERROR_INVALID_ARGUMENT, "`before` stands in another block");
 }
@@ -213,6 +218,7 @@ wick_status wick_node_move_before(wick_node *node, wick_node *before, wick_error
     if (outer == n && b != n)
       return api_status(status_new(ERROR_INVALID_ARGUMENT, "a node can't move into itself"), error);
   if (n->graph != b->graph) return api_status(status_new(ERROR_INVALID_ARGUMENT, "nodes of two graphs"), error);
+  API_TRY(ir_check_no_end(n));
   node_move_before(n, b);
   return WICK_OK;
 }
@@ -220,6 +226,7 @@ wick_status wick_node_move_before(wick_node *node, wick_node *before, wick_error
 wick_status wick_node_destroy(wick_node *node, wick_error **error) {
   API_NEED(node);
   Node *n = node_of(node);
+  API_TRY(ir_check_no_end(n));
   for (uint32_t i = 0; i < n->output_count; i++)
     if (value_has_uses(node_output(n, i)))
       return api_status(status_new(ERROR_INVALID_ARGUMENT, "output %u of %s is used", i, wick_node_kind(node)), error);
@@ -229,7 +236,7 @@ wick_status wick_node_destroy(wick_node *node, wick_error **error) {
 
 /* ---- types from text ---- */
 
-static const Type *parse_type(Graph *graph, const char *text) {
+const Type *ir_parse_type(Graph *graph, const char *text) {
   assert(graph->arena->catch_point);
   TypeParser parser;
   ParsedType parsed = {0};
@@ -241,7 +248,7 @@ static const Type *parse_type(Graph *graph, const char *text) {
 
 static void set_type(void *argument) {
   Change *c = argument;
-  c->value->type = parse_type(c->graph, c->text);
+  c->value->type = ir_parse_type(c->graph, c->text);
 }
 wick_status wick_ir_value_set_type(wick_ir_value *value, const char *type, wick_error **error) {
   API_NEED(value);
@@ -253,7 +260,7 @@ wick_status wick_ir_value_set_type(wick_ir_value *value, const char *type, wick_
 static void add_input(void *argument) {
   Change *c = argument;
   assert(c->block);
-  c->made_value = block_add_input(c->block, STR(""), parse_type(c->graph, c->text));
+  c->made_value = block_add_input(c->block, STR(""), ir_parse_type(c->graph, c->text));
 }
 wick_status wick_block_add_input(wick_block *block, const char *type, wick_ir_value **out, wick_error **error) {
   API_OUT(out);
@@ -351,6 +358,12 @@ wick_status wick_node_attribute(const wick_node *node, const char *name, wick_va
   return has ? api_status(value_box(value, out), error) : WICK_OK;
 }
 
+static void set_strings(Change *c, const List *list) {
+  Str *texts = ARENA_ARRAY(c->node->graph->arena, Str, list->length + 1);
+  for (size_t i = 0; i < list->length; i++) texts[i] = ivalue_str(list->values[i]);
+  node_set_strings(c->node, c->kind, (uint32_t)list->length, texts);
+}
+
 static void set_attribute(void *argument) {
   Change *c = argument;
   IValue v = c->ivalue;
@@ -375,6 +388,8 @@ static void set_attribute(void *argument) {
         node_set_ints(c->node, c->kind, (uint32_t)v.list->length, v.list->ints);
       else if (v.list->kind == LIST_FLOATS)
         node_set_floats(c->node, c->kind, (uint32_t)v.list->length, v.list->floats);
+      else if (v.list->element->kind == TYPE_STRING)
+        set_strings(c, v.list);
       else
         node_set_ivalue(c->node, c->kind, v);
       break;

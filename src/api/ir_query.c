@@ -187,7 +187,7 @@ struct wick_alias {
 typedef struct Question {
   wick_alias *alias;
   const Value *a, *b;
-  Node *node, *before;
+  Node *node, *point;
   bool answer;
 } Question;
 
@@ -199,6 +199,7 @@ static void make_db(void *argument) {
 wick_status wick_alias_new(wick_graph *graph, wick_alias **out, wick_error **error) {
   API_OUT(out);
   API_NEED(graph);
+  API_TRY(graph_check(graph->graph));
   wick_alias *alias = mem_calloc(1, sizeof *alias);
   if (!alias) return api_status(status_out_of_memory(), error);
   alias->graph = graph->graph;
@@ -265,9 +266,23 @@ wick_status wick_alias_print(wick_alias *alias, int as_dot, char **out_text, wic
   return api_status(status, error);
 }
 
-static void move(void *argument) {
+static void move_before(void *argument) {
   Question *q = argument;
-  q->answer = alias_move_before(q->alias->db, q->node, q->before);
+  q->answer = alias_move_before(q->alias->db, q->node, q->point);
+}
+static void move_after(void *argument) {
+  Question *q = argument;
+  q->answer = alias_move_after(q->alias->db, q->node, q->point);
+}
+static Status move(wick_alias *alias, wick_node *node, wick_node *point, void (*ask)(void *argument), int *out_moved) {
+  Question q = {.alias = alias, .node = node_of(node), .point = node_of(point)};
+  TRY(ir_check_no_end(q.node));
+  TRY(ir_check_no_end(q.point));
+  if (q.node->owning_block != q.point->owning_block || q.node->graph != alias->graph)
+    return status_new(ERROR_INVALID_ARGUMENT, "the nodes do not stand in one block of the graph");
+  TRY(arena_protect(&alias->arena, ask, &q));
+  *out_moved = q.answer;
+  return OK;
 }
 wick_status wick_alias_move_before(wick_alias *alias, wick_node *node, wick_node *before, int *out_moved,
                                    wick_error **error) {
@@ -275,10 +290,13 @@ wick_status wick_alias_move_before(wick_alias *alias, wick_node *node, wick_node
   API_NEED(alias);
   API_NEED(node);
   API_NEED(before);
-  Question q = {.alias = alias, .node = node_of(node), .before = node_of(before)};
-  if (q.node->owning_block != q.before->owning_block || q.node->graph != alias->graph)
-    return api_status(status_new(ERROR_INVALID_ARGUMENT, "the nodes do not stand in one block of the graph"), error);
-  API_TRY(arena_protect(&alias->arena, move, &q));
-  *out_moved = q.answer;
-  return WICK_OK;
+  return api_status(move(alias, node, before, move_before, out_moved), error);
+}
+wick_status wick_alias_move_after(wick_alias *alias, wick_node *node, wick_node *after, int *out_moved,
+                                  wick_error **error) {
+  API_OUT(out_moved);
+  API_NEED(alias);
+  API_NEED(node);
+  API_NEED(after);
+  return api_status(move(alias, node, after, move_after, out_moved), error);
 }

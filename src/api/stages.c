@@ -60,6 +60,7 @@ const char *wick_function_qualified_name(const wick_function *function) {
 static Status print_code(const Function *function, StrBuf *out) {
   PythonPrinter printer;
   python_printer_init(&printer);
+  printer.bare_self = true;
   Status status = python_print_function(&printer, function, 0, (Str){0}, out);
   python_printer_dispose(&printer);
   return status;

@@ -138,6 +138,10 @@ void executor_print_plans(Function *function, bool with_source, StrBuf *out) {
   if (executor) graph_executor_print_plans(executor, with_source, out);
 }
 
+struct Plan *executor_newest_plan(Function *function) {
+  GraphExecutor *executor = atomic_load(&function->executor);
+  return executor ? graph_executor_newest_plan(executor) : NULL;
+}
 void executor_print_kernels(Function *function, StrBuf *out) {
   GraphExecutor *executor = atomic_load(&function->executor);
   if (executor) graph_executor_print_kernels(executor, out);

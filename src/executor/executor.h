@@ -59,6 +59,8 @@ Status executor_call(Exec *exec, Function *function, const IValue *arguments, ui
 Status executor_start(Exec *exec, Function *function, const IValue *arguments, uint32_t count, Future **out) MUST_CHECK;
 /* Prints the graphs of the function's plans, newest first; nothing when there are none. */
 void executor_print_plans(Function *function, bool with_source, StrBuf *out);
+/* The plan that was made last of those that calls run in, retained (executor/plan.h); NULL: there is none. */
+struct Plan *executor_newest_plan(Function *function);
 /* The kernels that their fusion groups have. */
 void executor_print_kernels(Function *function, StrBuf *out);
 /* Frees the plans that no run is in, of what was loaded or compiled with the runtime; NULL: of all. Bytes. */

@@ -33,5 +33,6 @@ size_t graph_executors_trim(const Runtime *runtime);
 size_t graph_executors_bytes(const CompilationUnit *unit);
 /* Has all guards weighed that were to be weighed after more runs. */
 void graph_executors_weigh(void);
+struct Plan *graph_executor_newest_plan(GraphExecutor *executor); /* retained; NULL: none */
 void graph_executor_print_plans(GraphExecutor *executor, bool with_source, StrBuf *out);
 void graph_executor_print_kernels(GraphExecutor *executor, StrBuf *out);

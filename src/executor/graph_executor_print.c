@@ -24,6 +24,20 @@ static void print_variants(GraphExecutor *e, Shown shown, StrBuf *out) {
   }
 }
 
+/* Of the modes, one is in use as a rule. */
+Plan *graph_executor_newest_plan(GraphExecutor *e) {
+  for (int mode = 0; mode < EXECUTOR_MODE_COUNT; mode++) {
+    VariantList *list = &e->lists[mode];
+    for (uint32_t i = atomic_load(&list->count) + GENERIC_VARIANTS; i-- > 0;) {
+      Variant *v =
+          i < GENERIC_VARIANTS ? atomic_load(&list->generic[i]) : atomic_load(&list->items[i - GENERIC_VARIANTS]);
+      Plan *plan = v ? variant_acquire(v) : NULL;
+      if (plan) return plan;
+    }
+  }
+  return NULL;
+}
+
 void graph_executor_print_plans(GraphExecutor *e, bool with_source, StrBuf *out) {
   print_variants(e, with_source ? SHOWN_SOURCES : SHOWN_GRAPHS, out);
 }

@@ -107,7 +107,8 @@ void node_erase_output(Node *node, uint32_t at) {
   assert(at < node->output_count && !value_has_uses(node->outputs[at]));
   node->op = NULL;
   value_forget_name(node->outputs[at]);
-  POISON(node->outputs[at], sizeof(Value));
+  node->outputs[at]->node = NULL; /* what stays readable: handles from outside ask for it */
+  POISON(&node->outputs[at]->offset, sizeof(Value) - offsetof(Value, offset));
   for (uint32_t i = at + 1; i < node->output_count; i++) {
     node->outputs[i - 1] = node->outputs[i];
     node->outputs[i - 1]->offset = i - 1;

@@ -147,6 +147,41 @@ Function *unit_new_hook(CompilationUnit *unit, ClassType *c, Str hook_name) {
   hook->is_hook = true;
   return hook;
 }
+
+/* The name that a value has in the text of graphs, without what tells equal ones apart: "x" of "x.1". */
+static Str name_of(const Value *value) {
+  ptrdiff_t dot = str_find_char(value->name, '.');
+  return dot > 0 ? str_slice(value->name, 0, (size_t)dot) : value->name;
+}
+
+static FunctionSchema *schema_of(const Graph *graph, Str function_name) {
+  Arena *arena = graph->arena;
+  FunctionSchema *schema = ARENA_NEW(arena, FunctionSchema);
+  schema->name = function_name;
+  schema->argument_count = graph_input_count(graph);
+  schema->return_count = graph_output_count(graph);
+  schema->arguments = ARENA_ARRAY(arena, Argument, schema->argument_count + 1);
+  schema->returns = ARENA_ARRAY(arena, Argument, schema->return_count + 1);
+  for (uint32_t i = 0; i < schema->argument_count; i++) {
+    Str name = name_of(graph_input(graph, i));
+    schema->arguments[i].name = name.length ? (Str){arena_strndup(arena, name.data, name.length), name.length}
+                                            : str_from(arena_printf(arena, "argument_%u", i));
+    schema->arguments[i].type = type_without_refinement(graph->store, graph_input(graph, i)->type);
+  }
+  for (uint32_t i = 0; i < schema->return_count; i++)
+    schema->returns[i].type = type_without_refinement(graph->store, graph_output(graph, i)->type);
+  return schema;
+}
+
+Function *unit_add_graph(CompilationUnit *unit, ClassType *c, Str name, const Graph *from) {
+  Function *function = c ? unit_new_method(unit, c, name) : unit_new_function(unit, name);
+  Graph *graph = function->graph = graph_copy(from, &unit->store.arena, &unit->store);
+  function->schema = schema_of(graph, c ? str_after_last(function->name, '.') : function->name);
+  function_note_operators(function, graph);
+  graph_seal(graph);
+  return function;
+}
+
 void class_type_add_hook(ClassType *c, HookKind kind, Function *hook) {
   vec_arena_push(&c->type.store->arena, &c->hooks[kind], hook);
 }

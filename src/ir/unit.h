@@ -79,6 +79,9 @@ Function *unit_new_function(CompilationUnit *unit,
 Function *unit_new_method(CompilationUnit *unit, ClassType *c, Str method_name);
 /* A function of the class that no look-up of methods finds; it joins the class's hooks by class_type_add_hook. */
 Function *unit_new_hook(CompilationUnit *unit, ClassType *c, Str hook_name);
+/* A function, or with a class a method of it, whose body is a copy of the graph; its parameters are called as the
+ * graph's inputs are. */
+Function *unit_add_graph(CompilationUnit *unit, ClassType *class_or_null, Str name, const Graph *graph);
 void class_type_add_hook(ClassType *c, HookKind kind, Function *hook);
 Function *class_type_find_hook(const ClassType *c, Str name); /* of either kind; NULL: none */
 void unit_add_type(CompilationUnit *unit, const Type *named);

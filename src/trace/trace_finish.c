@@ -17,31 +17,6 @@ typedef struct Finish {
 
 /* ---- functions ---- */
 
-/* The name that a value has in the text of graphs, without what tells equal ones apart: "x" of "x.1". */
-static Str name_of(const Value *value) {
-  ptrdiff_t dot = str_find_char(value->name, '.');
-  return dot > 0 ? str_slice(value->name, 0, (size_t)dot) : value->name;
-}
-
-static FunctionSchema *schema_of(const Graph *graph, Str function_name) {
-  Arena *arena = graph->arena;
-  FunctionSchema *schema = ARENA_NEW(arena, FunctionSchema);
-  schema->name = function_name;
-  schema->argument_count = graph_input_count(graph);
-  schema->return_count = graph_output_count(graph);
-  schema->arguments = ARENA_ARRAY(arena, Argument, schema->argument_count + 1);
-  schema->returns = ARENA_ARRAY(arena, Argument, schema->return_count + 1);
-  for (uint32_t i = 0; i < schema->argument_count; i++) {
-    Str name = name_of(graph_input(graph, i));
-    schema->arguments[i].name = name.length ? (Str){arena_strndup(arena, name.data, name.length), name.length}
-                                            : str_from(arena_printf(arena, "argument_%u", i));
-    schema->arguments[i].type = type_without_refinement(graph->store, graph_input(graph, i)->type);
-  }
-  for (uint32_t i = 0; i < schema->return_count; i++)
-    schema->returns[i].type = type_without_refinement(graph->store, graph_output(graph, i)->type);
-  return schema;
-}
-
 /* What is being defined, for an error: it is thrown where the trace's graph is caught. */
 typedef struct Definition {
   TracingState *t;
@@ -55,15 +30,10 @@ typedef struct Definition {
 static void define(void *argument) {
   Definition *d = argument;
   CompilationUnit *unit = d->unit;
-  TypeStore *store = &unit->store;
   for (size_t i = 0; i < d->t->used.length; i++)
     if (d->t->used.data[i] != unit) unit_use(unit, d->t->used.data[i]);
   for (size_t i = 0; i < d->t->sources.length; i++) unit_hold_source(unit, source_retain(d->t->sources.data[i]));
-  d->function = d->class_type ? unit_new_method(unit, d->class_type, d->name) : unit_new_function(unit, d->name);
-  Graph *graph = d->function->graph = graph_copy(d->graph, &store->arena, store);
-  d->function->schema = schema_of(graph, d->class_type ? str_after_last(d->function->name, '.') : d->function->name);
-  function_note_operators(d->function, graph);
-  graph_seal(graph);
+  d->function = unit_add_graph(unit, d->class_type, d->name, d->graph);
 }
 
 Function *trace_define(TracingState *t, Graph *graph, ClassType *class_type, Str name) {

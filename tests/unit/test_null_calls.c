@@ -65,6 +65,7 @@ typedef struct Fixture {
     const wick_tree *tree;
     wick_graph *graph;
     wick_node *node;
+    wick_block *block;
     wick_ir_value *ir_value;
     struct DLManagedTensor *managed;
     char *text;

@@ -533,8 +533,10 @@ static void print_function(Printing *p, const Function *function, Str placeholde
     Str name = unique_name(p, argument->name);
     put(out, i || placeholder.length ? ",\n    " : "");
     put_str(out, name);
-    put(out, ": ");
-    put_type(p, out, argument->type);
+    if (!(p->printer->bare_self && function->class_type && !i)) {
+      put(out, ": ");
+      put_type(p, out, argument->type);
+    }
     if (argument->has_default && i >= required) {
       put(out, "=");
       Status status = python_print_constant(p->printer, argument->default_value, argument->type, python_text_at(out));

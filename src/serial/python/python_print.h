@@ -13,6 +13,7 @@ typedef struct PythonPrinter {
   /* What functions were printed from; offsets in the `out` of the call. The caller takes them out, or lets them grow.
    */
   VEC(PythonMark) marks;
+  bool bare_self;  /* methods' self without its type, as PyTorch shows code to people; it can't be imported */
   int min_version; /* of the archive: from what version on the printed operators mean what they mean now */
 } PythonPrinter;
 enum { PYTHON_PRINT_FIRST_VERSION = 3 };
