@@ -9,7 +9,7 @@ int add_programs(PyObject *module, ModuleState *state) {
   programs->name_handle = PyUnicode_InternFromString("_script_handle");
   if (!programs->classes || !programs->name_handle) return -1;
   if (add_program_class(module, state) || add_method_class(module, state) || add_graph_classes(module, state) ||
-      add_kept_class(module, state))
+      add_limits(module, state) || add_kept_class(module, state))
     return -1;
   PyMethodDef *const lists[] = {compile_methods, foreign_methods, object_methods, program_functions};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
@@ -23,7 +23,16 @@ int add_programs(PyObject *module, ModuleState *state) {
 static PyObject **objects_of(ProgramState *programs, size_t i) {
   PyObject **const all[] = {(PyObject **)&programs->program_type,
                             (PyObject **)&programs->method_type,
+                            (PyObject **)&programs->graph_base,
+                            (PyObject **)&programs->block_base,
+                            (PyObject **)&programs->node_base,
+                            (PyObject **)&programs->graph_value_base,
+                            (PyObject **)&programs->alias_type,
+                            (PyObject **)&programs->cancel_type,
+                            (PyObject **)&programs->profile_type,
+                            (PyObject **)&programs->limits_type,
                             (PyObject **)&programs->graph_type,
+                            (PyObject **)&programs->block_type,
                             (PyObject **)&programs->node_type,
                             (PyObject **)&programs->graph_value_type,
                             (PyObject **)&programs->kept_type,

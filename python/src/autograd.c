@@ -18,8 +18,9 @@ bool grad_is_enabled(void) {
 }
 
 void call_options(wick_run_options *options) {
-  *options = (wick_run_options){
-      .size = sizeof *options, .grad = mode.grad_off ? WICK_GRAD_OFF : WICK_GRAD_ON, .profile = profile_of_thread()};
+  limits_fill(options);
+  options->grad = mode.grad_off ? WICK_GRAD_OFF : WICK_GRAD_ON;
+  if (!options->profile) options->profile = profile_of_thread();
 }
 
 static PyObject *set_grad_enabled(PyObject *module, PyObject *wanted) {

@@ -9,17 +9,15 @@ static PyObject *class_named(const char *name) {
   return found && PyExceptionClass_Check(found) ? found : NULL;
 }
 
-static PyObject *class_of(wick_status status, const wick_error *error) {
+static PyObject *class_of(const ModuleState *state, wick_status status, const wick_error *error) {
+  if (status == WICK_CANCELLED) return limits_cancel() ? state->cancelled : PyExc_KeyboardInterrupt;
+  if (status == WICK_DEADLINE) return PyExc_TimeoutError;
   const char *named = wick_error_exception(error);
   PyObject *found = *named ? class_named(named) : NULL;
   if (found) return found;
   switch (status) {
     case WICK_OUT_OF_MEMORY:
       return PyExc_MemoryError;
-    case WICK_CANCELLED:
-      return PyExc_KeyboardInterrupt;
-    case WICK_DEADLINE:
-      return PyExc_TimeoutError;
     case WICK_UNSUPPORTED:
       return PyExc_NotImplementedError;
     case WICK_IO:
@@ -42,7 +40,7 @@ static const char *without_operator(const char *message) {
 static PyObject *class_in_program(ModuleState *state, PyObject *class) {
   if (class == PyExc_RuntimeError) return state->program_error;
   if (!PyType_IsSubtype((PyTypeObject *)class, (PyTypeObject *)PyExc_Exception) || class == PyExc_MemoryError ||
-      class == PyExc_TimeoutError)
+      class == PyExc_TimeoutError || class == state->cancelled)
     return class;
   PyObject *known = PyDict_GetItemWithError(state->program_errors, class);
   if (known || PyErr_Occurred()) return known;
@@ -61,7 +59,7 @@ static PyObject *class_in_program(ModuleState *state, PyObject *class) {
 static PyObject *raise_as(ModuleState *state, wick_status status, wick_error *error, bool shows_trace) {
   if (!PyErr_Occurred()) {
     const char *message = wick_error_message(error), *trace = wick_error_trace(error);
-    PyObject *class = class_of(status, error);
+    PyObject *class = class_of(state, status, error);
     if (*trace && shows_trace && (class = class_in_program(state, class)))
       PyErr_Format(class, "The following operation failed in the TorchScript interpreter.\n%s\n%s", trace, message);
     else if (class)
@@ -97,9 +95,12 @@ int add_errors(PyObject *module, ModuleState *state) {
     state->program_error = PyErr_NewExceptionWithDoc("wick.jit.Error", "What a program raised, or failed with.",
                                                      PyExc_RuntimeError, members);
   state->program_errors = PyDict_New();
+  state->cancelled =
+      PyErr_NewExceptionWithDoc("wick.runtime.Cancelled", "A Cancel was fired.", PyExc_RuntimeError, NULL);
   Py_XDECREF(members);
   Py_XDECREF(plain);
   Py_XDECREF(method);
-  if (!state->program_error || !state->program_errors) return -1;
+  if (!state->program_error || !state->program_errors || PyModule_AddObjectRef(module, "Cancelled", state->cancelled))
+    return -1;
   return PyModule_AddObjectRef(module, "JITException", state->program_error);
 }

@@ -1,174 +1,354 @@
-/* Graph, Node and GraphValue: graphs to be looked at. Nodes and values keep their graph. */
+/* Graph and Block: what holds nodes. */
 #include <string.h>
 
-#include "program.h"
+#include "graph.h"
 
-typedef struct GraphObject {
-  PyObject_HEAD wick_graph *graph;
-  ModuleState *state;
-} GraphObject;
-typedef struct PartObject { /* a node or a value */
-  PyObject_HEAD GraphObject *owner;
-  union {
-    wick_node *node;
-    wick_ir_value *value;
-  };
-} PartObject;
+/* Python's classes are there before the first object of one is. */
+static int load_classes(ModuleState *state) {
+  if (programs_of(state)->has_graph_classes) return 0;
+  PyObject *module = PyImport_ImportModule("wick.jit._graph");
+  Py_XDECREF(module);
+  return module ? 0 : -1;
+}
 
-PyObject *graph_wrap(ModuleState *state, wick_graph *graph) {
-  PyTypeObject *type = programs_of(state)->graph_type;
-  GraphObject *made = (GraphObject *)type->tp_alloc(type, 0);
+static PyObject *wrap(ModuleState *state, wick_graph *graph, PyObject *parent) {
+  GraphObject *made = NULL;
+  if (!load_classes(state)) {
+    PyTypeObject *type = programs_of(state)->graph_type;
+    made = (GraphObject *)type->tp_alloc(type, 0);
+  }
   if (!made) {
     wick_graph_release(graph);
     return NULL;
   }
   made->graph = graph;
   made->state = state;
+  Py_XINCREF(parent);
+  made->parent = parent;
   return (PyObject *)made;
 }
+PyObject *graph_wrap(ModuleState *state, wick_graph *graph) {
+  return wrap(state, graph, NULL);
+}
+PyObject *graph_wrap_within(GraphObject *outer, wick_graph *graph) {
+  return wrap(outer->state, graph, (PyObject *)outer);
+}
 
-static PartObject *part_wrap(PyTypeObject *type, GraphObject *owner) {
+GraphObject *graph_of(ModuleState *state, PyObject *object) {
+  if (PyObject_TypeCheck(object, programs_of(state)->graph_base)) return (GraphObject *)object;
+  PyErr_Format(PyExc_TypeError, "a Graph is expected, not %.200s", Py_TYPE(object)->tp_name);
+  return NULL;
+}
+
+/* ---- parts ---- */
+
+PyObject *graph_part_wrap(GraphObject *owner, PyTypeObject *type, void *part) {
+  if (!part) Py_RETURN_NONE;
   PartObject *made = (PartObject *)type->tp_alloc(type, 0);
   if (!made) return NULL;
   Py_INCREF(owner);
   made->owner = owner;
-  return made;
-}
-static PyObject *node_wrap(GraphObject *owner, wick_node *node) {
-  if (!node) Py_RETURN_NONE;
-  PartObject *made = part_wrap(programs_of(owner->state)->node_type, owner);
-  if (made) made->node = node;
+  made->part = part;
   return (PyObject *)made;
 }
-static PyObject *value_wrap(GraphObject *owner, wick_ir_value *value) {
-  PartObject *made = part_wrap(programs_of(owner->state)->graph_value_type, owner);
-  if (made) made->value = value;
-  return (PyObject *)made;
+void graph_part_dealloc(PyObject *self) {
+  PyTypeObject *type = Py_TYPE(self);
+  Py_XDECREF(((PartObject *)self)->owner);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+PyObject *graph_part_compare(PyObject *self, PyObject *other, int op) {
+  if (Py_TYPE(self) != Py_TYPE(other) || (op != Py_EQ && op != Py_NE)) Py_RETURN_NOTIMPLEMENTED;
+  return PyBool_FromLong((((PartObject *)self)->part == ((PartObject *)other)->part) == (op == Py_EQ));
+}
+Py_hash_t graph_part_hash(PyObject *self) {
+  Py_hash_t hash = (Py_hash_t)((uintptr_t)((PartObject *)self)->part >> 4);
+  return hash == -1 ? -2 : hash;
+}
+PyObject *graph_part_owner(PyObject *self, void *unused) {
+  (void)unused;
+  PyObject *owner = (PyObject *)((PartObject *)self)->owner;
+  Py_INCREF(owner);
+  return owner;
 }
 
-static int append(PyObject *list, PyObject *item) {
+int graph_append(PyObject *list, PyObject *item) {
   int failed = !item || PyList_Append(list, item);
   Py_XDECREF(item);
   return failed;
 }
 
-/* ---- blocks ---- */
+/* ---- Block ---- */
 
-/* Nodes of a kind (NULL: all), with `deep` those of nested blocks. */
-static int gather(GraphObject *owner, const wick_block *block, const char *kind, bool deep, PyObject *list) {
-  if (Py_EnterRecursiveCall(" in a graph")) return -1;
-  int failed = 0;
-  for (wick_node *node = wick_block_first(block); node && !failed; node = wick_node_next(node)) {
-    if (!kind || !strcmp(wick_node_kind(node), kind)) failed = append(list, node_wrap(owner, node));
-    for (size_t i = 0; deep && i < wick_node_block_count(node) && !failed; i++)
-      failed = gather(owner, wick_node_block(node, i), kind, deep, list);
-  }
-  Py_LeaveRecursiveCall();
-  return failed;
+PyObject *graph_block_wrap(GraphObject *owner, wick_block *block) {
+  return graph_part_wrap(owner, programs_of(owner->state)->block_type, block);
 }
 
-static PyObject *nodes_of(GraphObject *owner, const wick_block *block, const char *kind, bool deep) {
-  PyObject *list = PyList_New(0);
-  if (list && gather(owner, block, kind, deep, list)) Py_CLEAR(list);
+/* A block is gone when the node that had it is, or has it no longer. */
+static bool block_exists(const wick_block *block) {
+  const wick_node *node = wick_block_owner(block);
+  if (!node) return true;
+  for (size_t i = 0; wick_node_exists(node) && i < wick_node_block_count(node); i++)
+    if (wick_node_block(node, i) == block) return true;
+  return false;
+}
+
+wick_block *graph_block_of(ModuleState *state, PyObject *object) {
+  if (!PyObject_TypeCheck(object, programs_of(state)->block_base))
+    return PyErr_Format(PyExc_TypeError, "a Block is expected, not %.200s", Py_TYPE(object)->tp_name), NULL;
+  wick_block *block = ((PartObject *)object)->block;
+  if (block_exists(block)) return block;
+  PyErr_SetString(PyExc_RuntimeError, "the block is no longer in its graph");
+  return NULL;
+}
+static wick_block *own_block(PyObject *self) {
+  return graph_block_of(((PartObject *)self)->owner->state, self);
+}
+
+static PyObject *block_nodes(PyObject *self, PyObject *unused) {
+  wick_block *block = own_block(self);
+  PyObject *list = block ? PyList_New(0) : NULL;
+  (void)unused;
+  for (wick_node *node = list ? wick_block_first(block) : NULL; node && list; node = wick_node_next(node))
+    if (graph_append(list, graph_node_wrap(((PartObject *)self)->owner, node))) Py_CLEAR(list);
   return list;
 }
+static PyObject *block_param(PyObject *self, PyObject *unused) {
+  wick_block *block = own_block(self);
+  (void)unused;
+  return block ? graph_node_wrap(((PartObject *)self)->owner, wick_block_param(block)) : NULL;
+}
+static PyObject *block_return(PyObject *self, PyObject *unused) {
+  wick_block *block = own_block(self);
+  (void)unused;
+  return block ? graph_node_wrap(((PartObject *)self)->owner, wick_block_return(block)) : NULL;
+}
+static PyObject *block_owner(PyObject *self, PyObject *unused) {
+  wick_block *block = own_block(self);
+  (void)unused;
+  return block ? graph_node_wrap(((PartObject *)self)->owner, wick_block_owner(block)) : NULL;
+}
+static PyObject *block_insert_call(PyObject *self, PyObject *args);
+static PyObject *block_insert_constant(PyObject *self, PyObject *args);
+static PyObject *block_insert_graph(PyObject *self, PyObject *args);
+static PyMethodDef block_methods[] = {
+    {"nodes", block_nodes, METH_NOARGS, "Its nodes, in order."},
+    {"paramNode", block_param, METH_NOARGS, "The node that gives its inputs."},
+    {"returnNode", block_return, METH_NOARGS, "The node that takes its outputs."},
+    {"owningNode", block_owner, METH_NOARGS, "The node whose block it is, or None."},
+    {"insert_call", block_insert_call, METH_VARARGS,
+     "insert_call(before, name, values, names): a call of an operator, as a program's; its result."},
+    {"insert_constant", block_insert_constant, METH_VARARGS, "insert_constant(before, value)"},
+    {"insert_graph", block_insert_graph, METH_VARARGS,
+     "insert_graph(before, graph, values): a copy of its nodes; what its outputs are here."},
+    {NULL, NULL, 0, NULL}};
+static PyGetSetDef block_getters[] = {{"graph", graph_part_owner, NULL, "The graph that it is in.", NULL},
+                                      {NULL, NULL, NULL, NULL, NULL}};
+static PyType_Slot block_slots[] = {{Py_tp_dealloc, graph_part_dealloc},
+                                    {Py_tp_richcompare, graph_part_compare},
+                                    {Py_tp_hash, graph_part_hash},
+                                    {Py_tp_methods, block_methods},
+                                    {Py_tp_getset, block_getters},
+                                    {Py_tp_doc, "A block of a graph: nodes in order, inputs and outputs."},
+                                    {0, NULL}};
+static PyType_Spec block_spec = {"wick._C._Block", sizeof(PartObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+                                 block_slots};
 
-static PyObject *ends_of(GraphObject *owner, const wick_block *block, bool inputs) {
-  size_t count = inputs ? wick_block_input_count(block) : wick_block_output_count(block);
-  PyObject *list = PyList_New(0);
-  for (size_t i = 0; list && i < count; i++) {
-    wick_ir_value *value = inputs ? wick_block_input(block, i) : wick_block_output(block, i);
-    if (append(list, value_wrap(owner, value))) Py_CLEAR(list);
+/* ---- what is inserted into a block ---- */
+
+wick_ir_value **graph_values_of(ModuleState *state, PyObject *sequence, size_t *out_count) {
+  PyObject *fast = PySequence_Fast(sequence, "values of a graph are expected in a sequence");
+  if (!fast) return NULL;
+  Py_ssize_t count = PySequence_Fast_GET_SIZE(fast);
+  wick_ir_value **values = PyMem_Calloc((size_t)count + 1, sizeof *values);
+  if (!values) PyErr_NoMemory();
+  for (Py_ssize_t i = 0; values && i < count; i++) {
+    if ((values[i] = graph_value_of(state, PySequence_Fast_GET_ITEM(fast, i)))) continue;
+    PyMem_Free(values);
+    values = NULL;
   }
+  Py_DECREF(fast);
+  *out_count = (size_t)count;
+  return values;
+}
+
+static PyObject *block_insert_call(PyObject *self, PyObject *args) {
+  GraphObject *owner = ((PartObject *)self)->owner;
+  wick_block *block = own_block(self);
+  const char *name, *names[32];
+  PyObject *point, *sequence, *keywords;
+  wick_node *before;
+  size_t count;
+  wick_ir_value *made;
+  wick_error *error = NULL;
+  if (!block || !PyArg_ParseTuple(args, "OsOO!", &point, &name, &sequence, &PyTuple_Type, &keywords)) return NULL;
+  if (graph_node_or_none(owner->state, point, &before)) return NULL;
+  size_t named = (size_t)PyTuple_GET_SIZE(keywords);
+  if (named > sizeof names / sizeof *names) return PyErr_Format(PyExc_TypeError, "too many keywords");
+  for (size_t i = 0; i < named; i++)
+    if (!(names[i] = PyUnicode_AsUTF8(PyTuple_GET_ITEM(keywords, (Py_ssize_t)i)))) return NULL;
+  wick_ir_value **values = graph_values_of(owner->state, sequence, &count);
+  if (!values) return NULL;
+  wick_status status = wick_node_insert(block, before, name, values, count, names, named, &made, &error);
+  PyMem_Free(values);
+  return status ? raise_wick(owner->state, status, error) : graph_value_wrap(owner, made);
+}
+
+static PyObject *block_insert_constant(PyObject *self, PyObject *args) {
+  GraphObject *owner = ((PartObject *)self)->owner;
+  wick_block *block = own_block(self);
+  PyObject *point, *object;
+  wick_node *before;
+  wick_ir_value *made;
+  wick_error *error = NULL;
+  if (!block || !PyArg_ParseTuple(args, "OO", &point, &object)) return NULL;
+  if (graph_node_or_none(owner->state, point, &before)) return NULL;
+  wick_value *value = value_from_python(owner->state, object);
+  if (!value) return NULL;
+  wick_status status = wick_block_insert_constant(block, before, value, &made, &error);
+  wick_value_release(value);
+  return status ? raise_wick(owner->state, status, error) : graph_value_wrap(owner, made);
+}
+
+static PyObject *block_insert_graph(PyObject *self, PyObject *args) {
+  GraphObject *owner = ((PartObject *)self)->owner, *other;
+  wick_block *block = own_block(self);
+  PyObject *point, *graph, *sequence;
+  wick_node *before;
+  size_t count;
+  wick_error *error = NULL;
+  if (!block || !PyArg_ParseTuple(args, "OOO", &point, &graph, &sequence)) return NULL;
+  if (graph_node_or_none(owner->state, point, &before) || !(other = graph_of(owner->state, graph))) return NULL;
+  wick_ir_value **values = graph_values_of(owner->state, sequence, &count);
+  if (!values) return NULL;
+  size_t made_count = wick_block_output_count(wick_graph_block(other->graph));
+  wick_ir_value **made = PyMem_Calloc(made_count + 1, sizeof *made);
+  wick_status status =
+      made ? wick_graph_insert_graph(block, before, other->graph, values, count, made, made_count, &error)
+           : WICK_OUT_OF_MEMORY;
+  PyMem_Free(values);
+  PyObject *list = status ? NULL : PyList_New(0);
+  if (status) raise_wick(owner->state, status, error);
+  for (size_t i = 0; list && i < made_count; i++)
+    if (graph_append(list, graph_value_wrap(owner, made[i]))) Py_CLEAR(list);
+  PyMem_Free(made);
   return list;
 }
 
 /* ---- Graph ---- */
 
-static wick_block *top(PyObject *self) {
-  return wick_graph_block(((GraphObject *)self)->graph);
+static ModuleState *state_of_graph(PyObject *self) {
+  return ((GraphObject *)self)->state;
 }
-static PyObject *graph_str(PyObject *self) {
-  GraphObject *graph = (GraphObject *)self;
+static wick_graph *own_graph(PyObject *self) {
+  return ((GraphObject *)self)->graph;
+}
+
+static PyObject *graph_text(PyObject *self, PyObject *places) {
   char *text;
-  CHECK_WICK(graph->state, wick_graph_print(graph->graph, &text, &check_error));
+  int with_places = PyObject_IsTrue(places);
+  if (with_places < 0) return NULL;
+  CHECK_WICK(state_of_graph(self), with_places ? wick_graph_print_places(own_graph(self), &text, &check_error)
+                                               : wick_graph_print(own_graph(self), &text, &check_error));
   return text_take(text);
 }
-static PyObject *graph_places(PyObject *self, PyObject *unused) {
-  GraphObject *graph = (GraphObject *)self;
-  char *text;
+static PyObject *graph_block(PyObject *self, PyObject *unused) {
   (void)unused;
-  CHECK_WICK(graph->state, wick_graph_print_places(graph->graph, &text, &check_error));
-  return text_take(text);
+  return graph_block_wrap((GraphObject *)self, wick_graph_block(own_graph(self)));
 }
-static PyObject *graph_nodes(PyObject *self, PyObject *unused) {
+static PyObject *graph_copy(PyObject *self, PyObject *unused) {
+  wick_graph *copy;
   (void)unused;
-  return nodes_of((GraphObject *)self, top(self), NULL, false);
-}
-static PyObject *graph_inputs(PyObject *self, PyObject *unused) {
-  (void)unused;
-  return ends_of((GraphObject *)self, top(self), true);
-}
-static PyObject *graph_outputs(PyObject *self, PyObject *unused) {
-  (void)unused;
-  return ends_of((GraphObject *)self, top(self), false);
-}
-static PyObject *find_all(PyObject *self, PyObject *args, PyObject *keywords) {
-  static const char *const names[] = {"kind", "recurse", NULL};
-  const char *kind;
-  int deep = 1;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "s|p", KEYWORDS(names), &kind, &deep)) return NULL;
-  return nodes_of((GraphObject *)self, top(self), kind, deep);
-}
-static PyObject *find_one(PyObject *self, PyObject *args, PyObject *keywords) {
-  PyObject *all = find_all(self, args, keywords);
-  if (!all) return NULL;
-  PyObject *first = PyList_GET_SIZE(all) ? PyList_GET_ITEM(all, 0) : Py_None;
-  Py_INCREF(first);
-  Py_DECREF(all);
-  return first;
+  CHECK_WICK(state_of_graph(self), wick_graph_copy(own_graph(self), &copy, &check_error));
+  return graph_wrap(state_of_graph(self), copy);
 }
 static PyObject *graph_run_pass(PyObject *self, PyObject *name) {
-  GraphObject *graph = (GraphObject *)self;
   const char *text = PyUnicode_AsUTF8(name);
   if (!text) return NULL;
-  CHECK_WICK(graph->state, wick_graph_run_pass(graph->graph, text, &check_error));
+  CHECK_WICK(state_of_graph(self), wick_graph_run_pass(own_graph(self), text, &check_error));
   Py_RETURN_NONE;
 }
 static PyObject *graph_lint(PyObject *self, PyObject *unused) {
-  GraphObject *graph = (GraphObject *)self;
   (void)unused;
-  CHECK_WICK(graph->state, wick_graph_check(graph->graph, &check_error));
+  CHECK_WICK(state_of_graph(self), wick_graph_check(own_graph(self), &check_error));
   Py_RETURN_NONE;
+}
+static PyObject *graph_rewrite(PyObject *self, PyObject *args) {
+  const char *pattern, *replacement;
+  size_t count;
+  if (!PyArg_ParseTuple(args, "ss", &pattern, &replacement)) return NULL;
+  CHECK_WICK(state_of_graph(self), wick_graph_rewrite(own_graph(self), pattern, replacement, &count, &check_error));
+  return PyLong_FromSize_t(count);
+}
+static PyObject *graph_compile(PyObject *self, PyObject *args) {
+  const char *name;
+  wick_module *made;
+  if (!PyArg_ParseTuple(args, "s", &name)) return NULL;
+  CHECK_WICK(state_of_graph(self), wick_graph_compile(own_graph(self), NULL, name, &made, &check_error));
+  return program_wrap(state_of_graph(self), made);
+}
+static PyObject *graph_create(PyObject *self, PyObject *args) {
+  const char *kind;
+  PyObject *sequence;
+  Py_ssize_t outputs;
+  size_t count;
+  wick_node *made;
+  wick_error *error = NULL;
+  if (!PyArg_ParseTuple(args, "sOn", &kind, &sequence, &outputs)) return NULL;
+  if (outputs < 0) return PyErr_Format(PyExc_ValueError, "%zd outputs", outputs);
+  wick_ir_value **values = graph_values_of(state_of_graph(self), sequence, &count);
+  if (!values) return NULL;
+  wick_status status = wick_node_create(own_graph(self), kind, values, count, (size_t)outputs, &made, &error);
+  PyMem_Free(values);
+  return status ? raise_wick(state_of_graph(self), status, error) : graph_node_wrap((GraphObject *)self, made);
+}
+static PyObject *graph_compare(PyObject *self, PyObject *other, int op) {
+  if (Py_TYPE(self) != Py_TYPE(other) || (op != Py_EQ && op != Py_NE)) Py_RETURN_NOTIMPLEMENTED;
+  return PyBool_FromLong((wick_graph_block(own_graph(self)) == wick_graph_block(own_graph(other))) == (op == Py_EQ));
+}
+static Py_hash_t graph_hash(PyObject *self) {
+  Py_hash_t hash = (Py_hash_t)((uintptr_t)wick_graph_block(own_graph(self)) >> 4);
+  return hash == -1 ? -2 : hash;
+}
+static PyObject *graph_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
+  static const char empty[] = "graph():\n  return ()\n";
+  ModuleState *state = type->tp_base ? PyType_GetModuleState(type->tp_base) : NULL;
+  wick_graph *graph;
+  (void)keywords;
+  if (!state) return PyErr_Format(PyExc_TypeError, "wick._C.Graph makes graphs");
+  if (PyTuple_GET_SIZE(args)) return PyErr_Format(PyExc_TypeError, "Graph() takes no arguments");
+  CHECK_WICK(state, wick_graph_parse(empty, sizeof empty - 1, &graph, &check_error));
+  return graph_wrap(state, graph);
 }
 static void graph_dealloc(PyObject *self) {
   PyTypeObject *type = Py_TYPE(self);
-  wick_graph_release(((GraphObject *)self)->graph);
+  wick_graph_release(own_graph(self));
+  Py_XDECREF(((GraphObject *)self)->parent);
   type->tp_free(self);
   Py_DECREF(type);
 }
 static PyMethodDef graph_methods[] = {
-    {"nodes", graph_nodes, METH_NOARGS, "The nodes of its block, in order."},
-    {"inputs", graph_inputs, METH_NOARGS, NULL},
-    {"outputs", graph_outputs, METH_NOARGS, NULL},
-    {"findNode", (PyCFunction)(void (*)(void))find_one, METH_VARARGS | METH_KEYWORDS,
-     "findNode(kind, recurse=True): the first one, or None."},
-    {"findAllNodes", (PyCFunction)(void (*)(void))find_all, METH_VARARGS | METH_KEYWORDS,
-     "findAllNodes(kind, recurse=True)"},
+    {"text", graph_text, METH_O, "text(places): with the places in the source behind its nodes, or without."},
+    {"block", graph_block, METH_NOARGS, "Its block."},
+    {"copy", graph_copy, METH_NOARGS, "A copy."},
     {"run_pass", graph_run_pass, METH_O, "run_pass(name): one of wick's passes."},
     {"lint", graph_lint, METH_NOARGS, "Raises where the graph is broken."},
-    {"str_with_places", graph_places, METH_NOARGS, "Its text, with the place in the source behind every node."},
+    {"rewrite", graph_rewrite, METH_VARARGS, "rewrite(pattern, replacement): how often it was found and replaced."},
+    {"compile", graph_compile, METH_VARARGS, "compile(name): a program with a function of that body."},
+    {"new_node", graph_create, METH_VARARGS, "new_node(kind, values, outputs): a node that stands nowhere yet."},
     {NULL, NULL, 0, NULL}};
-static PyType_Slot graph_slots[] = {{Py_tp_dealloc, graph_dealloc},
-                                    {Py_tp_str, graph_str},
-                                    {Py_tp_repr, graph_str},
+static PyType_Slot graph_slots[] = {{Py_tp_new, graph_new},
+                                    {Py_tp_dealloc, graph_dealloc},
+                                    {Py_tp_richcompare, graph_compare},
+                                    {Py_tp_hash, graph_hash},
                                     {Py_tp_methods, graph_methods},
-                                    {Py_tp_doc, "A copy of a function's graph."},
+                                    {Py_tp_doc, "A program in SSA form."},
                                     {0, NULL}};
-static PyType_Spec graph_spec = {"wick._C.Graph", sizeof(GraphObject), 0,
-                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, graph_slots};
+static PyType_Spec graph_spec = {"wick._C._Graph", sizeof(GraphObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+                                 graph_slots};
 
-/* graph_parse(text) */
+/* ---- functions of the module ---- */
+
 static PyObject *parse(PyObject *self, PyObject *args) {
   const char *text;
   Py_ssize_t length;
@@ -178,154 +358,54 @@ static PyObject *parse(PyObject *self, PyObject *args) {
   return graph_wrap(state_of_module(self), graph);
 }
 
-/* ---- Node ---- */
-
-static PyObject *node_kind(PyObject *self, PyObject *unused) {
-  (void)unused;
-  return PyUnicode_FromString(wick_node_kind(((PartObject *)self)->node));
-}
-static PyObject *node_scope(PyObject *self, PyObject *unused) {
-  (void)unused;
-  return PyUnicode_FromString(wick_node_scope(((PartObject *)self)->node));
-}
-static PyObject *node_ends(PyObject *self, bool inputs) {
-  PartObject *part = (PartObject *)self;
-  size_t count = inputs ? wick_node_input_count(part->node) : wick_node_output_count(part->node);
-  PyObject *list = PyList_New(0);
-  for (size_t i = 0; list && i < count; i++) {
-    wick_ir_value *value = inputs ? wick_node_input(part->node, i) : wick_node_output(part->node, i);
-    if (append(list, value_wrap(part->owner, value))) Py_CLEAR(list);
+static PyObject *set_classes(PyObject *self, PyObject *args) {
+  ProgramState *programs = programs_of(state_of_module(self));
+  PyTypeObject **const slots[] = {&programs->graph_type, &programs->block_type, &programs->node_type,
+                                  &programs->graph_value_type};
+  PyObject *types[4];
+  PyTypeObject *const bases[] = {programs->graph_base, programs->block_base, programs->node_base,
+                                 programs->graph_value_base};
+  if (!PyArg_ParseTuple(args, "OOOO:set_graph_classes", &types[0], &types[1], &types[2], &types[3])) return NULL;
+  for (int i = 0; i < 4; i++)
+    if (!PyType_Check(types[i]) || !PyType_IsSubtype((PyTypeObject *)types[i], bases[i]))
+      return PyErr_Format(PyExc_TypeError, "%R is no class of %s", types[i], bases[i]->tp_name);
+  for (int i = 0; i < 4; i++) {
+    PyTypeObject *old = *slots[i];
+    Py_INCREF(types[i]);
+    *slots[i] = (PyTypeObject *)types[i];
+    Py_XDECREF(old);
   }
-  return list;
+  programs->has_graph_classes = true;
+  Py_RETURN_NONE;
 }
-static PyObject *node_inputs(PyObject *self, PyObject *unused) {
-  (void)unused;
-  return node_ends(self, true);
+
+static PyObject *is_subtype(PyObject *self, PyObject *args) {
+  const char *type, *of;
+  int answer;
+  if (!PyArg_ParseTuple(args, "ss:type_is_subtype", &type, &of)) return NULL;
+  CHECK_WICK(state_of_module(self), wick_type_is_subtype(type, of, &answer, &check_error));
+  return PyBool_FromLong(answer);
 }
-static PyObject *node_outputs(PyObject *self, PyObject *unused) {
-  (void)unused;
-  return node_ends(self, false);
-}
-static PyObject *node_blocks(PyObject *self, PyObject *unused) {
-  PartObject *part = (PartObject *)self;
+static PyObject *pass_names(PyObject *self, PyObject *unused) {
   PyObject *list = PyList_New(0);
-  (void)unused;
-  for (size_t i = 0; list && i < wick_node_block_count(part->node); i++)
-    if (append(list, nodes_of(part->owner, wick_node_block(part->node, i), NULL, false))) Py_CLEAR(list);
+  const char *name;
+  (void)self, (void)unused;
+  for (size_t i = 0; list && (name = wick_pass_name(i)); i++)
+    if (graph_append(list, PyUnicode_FromString(name))) Py_CLEAR(list);
   return list;
 }
-static PyObject *node_schema(PyObject *self, PyObject *unused) {
-  PartObject *part = (PartObject *)self;
-  char *text;
-  (void)unused;
-  CHECK_WICK(part->owner->state, wick_node_schema(part->node, &text, &check_error));
-  return text_take(text);
-}
-static PyObject *node_range(PyObject *self, PyObject *unused) {
-  PartObject *part = (PartObject *)self;
-  char *text;
-  (void)unused;
-  CHECK_WICK(part->owner->state, wick_node_excerpt(part->node, &text, &check_error));
-  return text_take(text);
-}
-static PyObject *node_attribute_names(PyObject *self, PyObject *unused) {
-  PartObject *part = (PartObject *)self;
-  PyObject *list = PyList_New(0);
-  (void)unused;
-  for (size_t i = 0; list && i < wick_node_attribute_count(part->node); i++)
-    if (append(list, PyUnicode_FromString(wick_node_attribute_name(part->node, i)))) Py_CLEAR(list);
-  return list;
-}
-static PyObject *node_attribute(PyObject *self, PyObject *name) {
-  PartObject *part = (PartObject *)self;
-  wick_value *value;
-  const char *text = PyUnicode_AsUTF8(name);
-  if (!text) return NULL;
-  CHECK_WICK(part->owner->state, wick_node_attribute(part->node, text, &value, &check_error));
-  return value_to_python(part->owner->state, value);
-}
-static PyObject *node_repr(PyObject *self) {
-  return PyUnicode_FromFormat("<node %s>", wick_node_kind(((PartObject *)self)->node));
-}
-static void part_dealloc(PyObject *self) {
-  PyTypeObject *type = Py_TYPE(self);
-  Py_XDECREF(((PartObject *)self)->owner);
-  type->tp_free(self);
-  Py_DECREF(type);
-}
-static PyMethodDef node_methods[] = {
-    {"kind", node_kind, METH_NOARGS, "\"aten::add\""},
-    {"scopeName", node_scope, METH_NOARGS, "\"__module.fc\": where it was traced"},
-    {"inputs", node_inputs, METH_NOARGS, NULL},
-    {"outputs", node_outputs, METH_NOARGS, NULL},
-    {"blocks", node_blocks, METH_NOARGS, "The nodes of each nested block."},
-    {"schema", node_schema, METH_NOARGS, "That of its operator, or \"\"."},
-    {"sourceRange", node_range, METH_NOARGS, "The lines of the source that it comes from."},
-    {"attributeNames", node_attribute_names, METH_NOARGS, NULL},
-    {"attribute", node_attribute, METH_O, "attribute(name): its value; None where it is a graph or a type."},
+static PyMethodDef functions[] = {
+    {"graph_parse", parse, METH_VARARGS, "graph_parse(text): the Graph of its text."},
+    {"pass_names", pass_names, METH_NOARGS, "The passes that Graph.run_pass knows."},
+    {"type_is_subtype", is_subtype, METH_VARARGS, "type_is_subtype(text, of): types as graphs print them."},
+    {"set_graph_classes", set_classes, METH_VARARGS, "set_graph_classes(Graph, Block, Node, Value): of Python."},
     {NULL, NULL, 0, NULL}};
-static PyType_Slot node_slots[] = {{Py_tp_dealloc, part_dealloc},
-                                   {Py_tp_repr, node_repr},
-                                   {Py_tp_methods, node_methods},
-                                   {Py_tp_doc, "A node of a graph."},
-                                   {0, NULL}};
-static PyType_Spec node_spec = {"wick._C.Node", sizeof(PartObject), 0,
-                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, node_slots};
-
-/* ---- values ---- */
-
-static PyObject *value_name(PyObject *self, PyObject *unused) {
-  PartObject *part = (PartObject *)self;
-  char *text;
-  (void)unused;
-  CHECK_WICK(part->owner->state, wick_ir_value_name(part->value, &text, &check_error));
-  return text_take(text);
-}
-static PyObject *value_type(PyObject *self, PyObject *unused) {
-  PartObject *part = (PartObject *)self;
-  char *text;
-  (void)unused;
-  CHECK_WICK(part->owner->state, wick_ir_value_type(part->value, &text, &check_error));
-  return text_take(text);
-}
-static PyObject *value_node(PyObject *self, PyObject *unused) {
-  (void)unused;
-  return node_wrap(((PartObject *)self)->owner, wick_ir_value_node(((PartObject *)self)->value));
-}
-static PyObject *value_constant(PyObject *self, PyObject *unused) {
-  PartObject *part = (PartObject *)self;
-  wick_value *value;
-  (void)unused;
-  CHECK_WICK(part->owner->state, wick_ir_value_constant(part->value, &value, &check_error));
-  return value_to_python(part->owner->state, value);
-}
-static PyObject *value_repr(PyObject *self) {
-  PyObject *name = value_name(self, NULL), *text = name ? PyUnicode_FromFormat("%%%U", name) : NULL;
-  Py_XDECREF(name);
-  return text;
-}
-static PyMethodDef value_methods[] = {{"debugName", value_name, METH_NOARGS, "What stands behind the %."},
-                                      {"type", value_type, METH_NOARGS, "Its type, as text."},
-                                      {"node", value_node, METH_NOARGS, "The node that gives it, or None."},
-                                      {"toIValue", value_constant, METH_NOARGS, "What a constant is, or None."},
-                                      {NULL, NULL, 0, NULL}};
-static PyType_Slot value_slots[] = {{Py_tp_dealloc, part_dealloc},
-                                    {Py_tp_repr, value_repr},
-                                    {Py_tp_methods, value_methods},
-                                    {Py_tp_doc, "What a node or a block of a graph gives."},
-                                    {0, NULL}};
-static PyType_Spec value_spec = {"wick._C.GraphValue", sizeof(PartObject), 0,
-                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, value_slots};
-
-static PyMethodDef functions[] = {{"graph_parse", parse, METH_VARARGS, "graph_parse(text): the Graph of its text."},
-                                  {NULL, NULL, 0, NULL}};
 
 int add_graph_classes(PyObject *module, ModuleState *state) {
   ProgramState *programs = programs_of(state);
-  return program_add_type(module, &graph_spec, &programs->graph_type) ||
-                 program_add_type(module, &node_spec, &programs->node_type) ||
-                 program_add_type(module, &value_spec, &programs->graph_value_type) ||
-                 PyModule_AddFunctions(module, functions)
+  return program_add_type(module, &graph_spec, &programs->graph_base) ||
+                 program_add_type(module, &block_spec, &programs->block_base) || add_graph_node_class(module, state) ||
+                 add_graph_value_classes(module, state) || PyModule_AddFunctions(module, functions)
              ? -1
              : 0;
 }

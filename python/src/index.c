@@ -114,18 +114,18 @@ static int apply_none(Subscript *s) {
   return replace_view(s, direct_ints(s->state, DIRECT_UNSQUEEZE, s->view, &dim, 1));
 }
 
-/* Takes over `index`. */
-static int note_index(Subscript *s, wick_value *index, int64_t dims) {
+/* Takes over `index`. A mask of several dimensions counts as one to what stands behind it, as in PyTorch: parts that
+ * are taken behind it are taken before it, of its own dimensions, and the mask does not fit then. */
+static int note_index(Subscript *s, wick_value *index) {
   if (!index) return -1;
-  if (s->dim + dims > MOST_DIMS) {
+  if (s->dim + 1 > MOST_DIMS) {
     wick_value_release(index);
     PyErr_SetString(PyExc_IndexError, "too many indices");
     return -1;
   }
   while (s->index_count < s->dim) s->indices[s->index_count++] = NULL;
   s->indices[s->dim] = index;
-  s->index_count = s->dim + 1;
-  s->dim += dims;
+  s->index_count = ++s->dim;
   return 0;
 }
 
@@ -141,7 +141,7 @@ static int apply_bool(Subscript *s, bool is_true) {
     raise_wick(s->state, status, error);
     return -1;
   }
-  return note_index(s, index, 1);
+  return note_index(s, index);
 }
 
 /* A number that a trace follows: of a tensor without dimensions. */
@@ -158,7 +158,7 @@ static int apply_traced_int(Subscript *s, PyObject *tensor) {
 static int apply_traced_bool(Subscript *s, PyObject *tensor) {
   int64_t dim = s->dim;
   if (replace_view(s, direct_ints(s->state, DIRECT_UNSQUEEZE, s->view, &dim, 1))) return -1;
-  return note_index(s, direct_ints(s->state, DIRECT_UNSQUEEZE, tensor_value(tensor), &(int64_t){0}, 1), 1);
+  return note_index(s, direct_ints(s->state, DIRECT_UNSQUEEZE, tensor_value(tensor), &(int64_t){0}, 1));
 }
 
 static int apply_tensor(Subscript *s, PyObject *tensor) {
@@ -183,7 +183,7 @@ static int apply_tensor(Subscript *s, PyObject *tensor) {
     return -1;
   }
   if (check_dim(s, s->dim + (is_mask ? info.ndim : 1) - 1)) return -1;
-  return note_index(s, wick_value_retain(tensor_value(tensor)), is_mask ? info.ndim : 1);
+  return note_index(s, wick_value_retain(tensor_value(tensor)));
 }
 
 /* Lists and arrays of NumPy. */

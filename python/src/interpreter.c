@@ -113,17 +113,18 @@ static bool watches_keyboard(void) {
 
 void long_call_begin(LongCall *call, wick_run_options *options) {
   *call = (LongCall){0};
-  if (!options->cancel && watches_keyboard() && (call->cancel = wick_cancel_new())) {
-    options->cancel = call->cancel;
-    atomic_store(&interrupted, call->cancel);
+  if (watches_keyboard() && (options->cancel || (call->cancel = wick_cancel_new()))) {
+    if (call->cancel) options->cancel = call->cancel;
+    call->watches = true;
+    atomic_store(&interrupted, options->cancel);
   }
   python_away(&call->away);
 }
 
 void long_call_end(LongCall *call) {
   python_back(&call->away);
-  if (!call->cancel) return;
+  if (!call->watches) return;
   atomic_store(&interrupted, NULL);
-  wick_cancel_release(call->cancel);
+  if (call->cancel) wick_cancel_release(call->cancel);
   PyErr_CheckSignals(); /* the handler of Python's raises what it raises */
 }

@@ -99,6 +99,7 @@ static PyObject *call(MethodObject *method, PyObject *const *objects, Py_ssize_t
     return made;
   }
   if (failed || status) return status ? raise_wick(method->state, status, error) : NULL;
+  programs_of(method->state)->last_called = self;
   if (!PyErr_Occurred()) return value_to_python(method->state, result);
   wick_value_release(result); /* a signal's handler raised */
   return NULL;
@@ -135,6 +136,17 @@ static PyObject *method_print(PyObject *self, PyObject *what) {
   CHECK_WICK(method->state, wick_function_print(method->function, (uint32_t)number, &text, &check_error));
   return text_take(text);
 }
+static PyObject *method_plan_graph(PyObject *self, PyObject *unused) {
+  MethodObject *method = (MethodObject *)self;
+  wick_graph *graph;
+  wick_error *error = NULL;
+  (void)unused;
+  wick_status status = wick_graph_of_plan(method->function, &graph, &error);
+  if (status != WICK_NOT_FOUND)
+    return status ? raise_wick(method->state, status, error) : graph_wrap(method->state, graph);
+  wick_error_free(error);
+  Py_RETURN_NONE;
+}
 static PyObject *method_get_schema(PyObject *self, void *unused) {
   MethodObject *method = (MethodObject *)self;
   char *text;
@@ -169,6 +181,8 @@ static PyObject *method_new(PyTypeObject *type, PyObject *args, PyObject *keywor
 
 static void method_dealloc(PyObject *self) {
   PyTypeObject *type = Py_TYPE(self);
+  ProgramState *programs = programs_of(((MethodObject *)self)->state);
+  if (programs && programs->last_called == self) programs->last_called = NULL;
   if (((MethodObject *)self)->weak_references) PyObject_ClearWeakRefs(self);
   wick_function_release(((MethodObject *)self)->function);
   type->tp_free(self);
@@ -179,6 +193,7 @@ static PyMethodDef methods[] = {
     {"call_as_is", (PyCFunction)(void (*)(void))method_call_as_is, METH_FASTCALL | METH_KEYWORDS,
      "A call whose arguments nobody converts."},
     {"print", method_print, METH_O, "print(what): the graph (0), with places (1), code (2), bytecode (3), plans (4)."},
+    {"plan_graph", method_plan_graph, METH_NOARGS, "A copy of the graph of the newest plan, or None."},
     {NULL, NULL, 0, NULL}};
 static PyGetSetDef getters[] = {{"schema", method_get_schema, NULL, "Its parameters and results.", NULL},
                                 {"name", method_get_name, NULL, "As its module calls it.", NULL},

@@ -55,6 +55,7 @@ static const size_t objects[] = {
     offsetof(ModuleState, autocast_call),
     offsetof(ModuleState, program_error),
     offsetof(ModuleState, program_errors),
+    offsetof(ModuleState, cancelled),
     offsetof(ModuleState, cpu),
     offsetof(ModuleState, tensor_type),
     offsetof(ModuleState, dtype_type),

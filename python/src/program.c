@@ -88,6 +88,7 @@ static PyObject *program_call(PyObject *self, PyObject *const *objects, Py_ssize
   }
   arguments_free(&a);
   if (failed || status) return NULL;
+  programs_of(own_state(self))->last_called = self;
   if (!PyErr_Occurred()) return value_to_python(own_state(self), result);
   wick_value_release(result);
   return NULL;
@@ -250,6 +251,47 @@ static PyObject *program_freeze(PyObject *self, PyObject *names) {
   return failed || status ? NULL : program_wrap(own_state(self), module);
 }
 
+/* prepare(name, ...): as a call of the method. */
+static PyObject *program_prepare(PyObject *self, PyObject *const *objects, Py_ssize_t count, PyObject *names) {
+  Arguments a;
+  wick_error *error = NULL;
+  wick_status status = WICK_OK;
+  const char *name = count ? PyUnicode_AsUTF8(objects[0]) : NULL;
+  if (!name) return count ? NULL : PyErr_Format(PyExc_TypeError, "prepare(): the name of a method is missing");
+  int failed = arguments_read(own_state(self), &a, objects + 1, count - 1, names);
+  if (!failed) {
+    wick_run_options options;
+    LongCall call;
+    call_options(&options);
+    long_call_begin(&call, &options);
+    status = wick_prepare(module_of(self), name, (const wick_value *const *)a.values, a.count, a.names, a.named,
+                          &options, &error);
+    long_call_end(&call);
+    if (status) raise_wick(own_state(self), status, error);
+  }
+  arguments_free(&a);
+  if (failed || status || PyErr_Occurred()) return NULL;
+  Py_RETURN_NONE;
+}
+static PyObject *program_lower(PyObject *self, PyObject *name) {
+  const char *text = PyUnicode_AsUTF8(name);
+  wick_graph *graph;
+  wick_value *attributes;
+  if (!text) return NULL;
+  CHECK_WICK(own_state(self), wick_graph_lower(module_of(self), text, &graph, &attributes, &check_error));
+  PyObject *lowered = graph_wrap(own_state(self), graph), *values = value_to_python(own_state(self), attributes);
+  if (lowered && values) return Py_BuildValue("(NN)", lowered, values);
+  Py_XDECREF(lowered);
+  Py_XDECREF(values);
+  return NULL;
+}
+static PyObject *program_memory(PyObject *self, PyObject *unused) {
+  wick_memory now = {.size = sizeof now};
+  (void)unused;
+  CHECK_WICK(own_state(self), wick_module_memory(module_of(self), &now, &check_error));
+  return memory_dict(&now);
+}
+
 static PyObject *program_train(PyObject *self, PyObject *on) {
   int training = PyObject_IsTrue(on);
   if (training < 0) return NULL;
@@ -307,6 +349,8 @@ static PyObject *program_operators(PyObject *self, PyObject *unused) {
 
 static void program_dealloc(PyObject *self) {
   PyTypeObject *type = Py_TYPE(self);
+  ProgramState *programs = programs_of(own_state(self));
+  if (programs && programs->last_called == self) programs->last_called = NULL;
   if (((ProgramObject *)self)->weak_references) PyObject_ClearWeakRefs(self);
   wick_module_release(module_of(self));
   type->tp_free(self);
@@ -316,6 +360,10 @@ static void program_dealloc(PyObject *self) {
 static PyMethodDef methods[] = {
     {"names", program_names, METH_NOARGS, "The names of its functions, or methods."},
     {"function", program_function, METH_O, "function(name): a Method."},
+    {"prepare", (PyCFunction)(void (*)(void))program_prepare, METH_FASTCALL | METH_KEYWORDS,
+     "prepare(name, ...): makes ready what calls with such arguments will want."},
+    {"lower", program_lower, METH_O, "lower(name): the graph with attributes as inputs, and what these are."},
+    {"memory", program_memory, METH_NOARGS, "Bytes of its weights, plans and packed weights."},
     {"graph", program_graph, METH_VARARGS, "graph(name, inlined=False): a copy of a method's Graph."},
     {"call", (PyCFunction)(void (*)(void))program_call, METH_FASTCALL | METH_KEYWORDS,
      "call(*args, **kwargs): forward, with the module's hooks around it."},
@@ -353,17 +401,25 @@ static PyType_Spec spec = {"wick._C.Program", sizeof(ProgramObject), 0,
 /* ---- loading ---- */
 
 /* load(path or bytes, device_map=None, is_mapped=False) */
-static PyObject *load(PyObject *self, PyObject *args) {
+static PyObject *load(PyObject *self, PyObject *args, PyObject *keywords) {
+  static const char *const names[] = {"from",        "device_map", "is_mapped",     "allow_ops", "max_bytes",
+                                      "deadline_ns", "max_steps",  "share_weights", NULL};
   PyObject *from;
-  const char *device_map = NULL;
-  int is_mapped = 0;
+  int is_mapped = 0, share = 0;
+  unsigned long long bytes = 0, deadline = 0, steps = 0;
   ModuleState *state = state_of_module(self);
   wick_module *module = NULL;
   wick_error *error = NULL;
   wick_status status;
-  if (!PyArg_ParseTuple(args, "O|zp:load", &from, &device_map, &is_mapped)) return NULL;
-  wick_load_options options = {.size = sizeof options, .device_map = device_map};
+  wick_load_options options = {.size = sizeof options};
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|zpzKKKp:load", KEYWORDS(names), &from, &options.device_map,
+                                   &is_mapped, &options.allow_ops, &bytes, &deadline, &steps, &share))
+    return NULL;
   options.mode = is_mapped ? WICK_LOAD_MAP : WICK_LOAD_READ;
+  options.max_bytes = bytes;
+  options.deadline_ns = deadline;
+  options.max_steps = steps;
+  options.share_weights = (uint32_t)share;
   if (PyBytes_Check(from)) {
     status = wick_load_memory(NULL, PyBytes_AS_STRING(from), (size_t)PyBytes_GET_SIZE(from), &options, &module, &error);
   } else {
@@ -373,29 +429,6 @@ static PyObject *load(PyObject *self, PyObject *args) {
     Py_DECREF(path);
   }
   return status ? raise_wick(state, status, error) : program_wrap(state, module);
-}
-
-static PyObject *set_executor(PyObject *self, PyObject *args) {
-  const char *name;
-  int synchronous = 0;
-  unsigned runs = 0;
-  ModuleState *state = state_of_module(self);
-  wick_executor_options options = {.size = sizeof options};
-  if (!PyArg_ParseTuple(args, "s|pI:set_executor", &name, &synchronous, &runs)) return NULL;
-  options.synchronous = (uint32_t)synchronous;
-  options.profiled_runs = runs;
-  CHECK_WICK(state, wick_executor_named(name, &options.executor, &check_error));
-  CHECK_WICK(state, wick_set_executor(NULL, &options, &check_error));
-  Py_RETURN_NONE;
-}
-
-static PyObject *wait_for_plans(PyObject *self, PyObject *unused) {
-  (void)self, (void)unused;
-  Away away;
-  python_away(&away);
-  wick_wait_for_plans();
-  python_back(&away);
-  Py_RETURN_NONE;
 }
 
 /* ---- what programs print, on any thread: to sys.stdout and to Python's warnings ---- */
@@ -439,6 +472,14 @@ void leave_output(const ModuleState *state) {
   wick_runtime_set_output(NULL, NULL, NULL, NULL);
 }
 
+static PyObject *last_called(PyObject *self, PyObject *unused) {
+  PyObject *last = programs_of(state_of_module(self))->last_called;
+  (void)unused;
+  if (!last) Py_RETURN_NONE;
+  Py_INCREF(last);
+  return last;
+}
+
 static PyObject *operator_exists(PyObject *self, PyObject *name) {
   (void)self;
   const char *text = PyUnicode_AsUTF8(name);
@@ -446,9 +487,11 @@ static PyObject *operator_exists(PyObject *self, PyObject *name) {
 }
 
 PyMethodDef program_functions[] = {
-    {"load_program", load, METH_VARARGS, "load_program(path or bytes, device_map=None, is_mapped=False): a Program."},
-    {"set_executor", set_executor, METH_VARARGS, "set_executor(name, synchronous=False, profiled_runs=0)"},
-    {"wait_for_plans", wait_for_plans, METH_NOARGS, "Returns when no plan is being made."},
+    {"load_program", (PyCFunction)(void (*)(void))load, METH_VARARGS | METH_KEYWORDS,
+     "load_program(path or bytes, device_map=None, is_mapped=False, allow_ops=None, max_bytes=0, deadline_ns=0, "
+     "max_steps=0, share_weights=False): a Program."},
+    {"last_called", last_called, METH_NOARGS,
+     "The Program or Method that was called last and is still there, or None."},
     {"operator_exists", operator_exists, METH_O, "operator_exists(\"aten::add\")"},
     {NULL, NULL, 0, NULL}};
 

@@ -4,7 +4,8 @@
  *   compile.c  compiling trees, names from a resolver in Python
  *   program.c  Program: a compiled text or a module; saving and loading
  *   method.c   Method: a function that is called quickly
- *   graph.c    Graph, its nodes and values, to be looked at
+ *   limits.c   limits of calls, cancelling, profiles; executors and what is kept, of the process
+ *   graph.h    Graph, its blocks, nodes and values
  *   foreign.c  functions of Python as operators that programs call
  *   object.c   objects, enums and NamedTuples both ways
  *   kept.c     lists, dicts and futures of programs that Python holds as they are */
@@ -14,7 +15,11 @@
 #include "py_wick.h"
 
 typedef struct ProgramState {
-  PyTypeObject *program_type, *method_type, *graph_type, *node_type, *graph_value_type, *kept_type;
+  PyTypeObject *program_type, *method_type, *graph_base, *block_base, *node_base, *graph_value_base, *alias_type,
+      *cancel_type, *profile_type, *limits_type, *kept_type;
+  PyTypeObject *graph_type, *block_type, *node_type, *graph_value_type; /* Python's; NULL: not there yet */
+  bool has_graph_classes;
+  PyObject *last_called;             /* a Program or Method, borrowed: it forgets itself when it goes */
   PyObject *classes;                 /* dict: a class of Python -> (kind, Program, name, names of attributes) */
   PyObject *wrap;                    /* makes Python's objects of parts: wrap(kind, ...); NULL: nobody has set it */
   PyObject *name_handle;             /* "_script_handle" */
@@ -66,6 +71,8 @@ PyObject *program_value_to(ModuleState *state, wick_value *value);
 extern PyMethodDef compile_methods[], foreign_methods[], object_methods[], program_functions[];
 int add_program_class(PyObject *module, ModuleState *state);
 int add_method_class(PyObject *module, ModuleState *state);
+int add_limits(PyObject *module, ModuleState *state);
+PyObject *memory_dict(const wick_memory *memory);
 int add_graph_classes(PyObject *module, ModuleState *state);
 int add_kept_class(PyObject *module, ModuleState *state);
 void take_output(ModuleState *state); /* what programs print goes to Python */

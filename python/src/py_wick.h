@@ -52,6 +52,7 @@ struct ModuleState {
   PyTypeObject *tensor_type, *dtype_type, *device_type, *layout_type, *memory_format_type, *size_type, *generator_type,
       *operator_type, *profile_type;
   PyObject *dtypes[DTYPE_COUNT], *layouts[LAYOUT_COUNT], *memory_formats[MEMORY_FORMAT_COUNT];
+  PyObject *cancelled;                      /* wick.runtime.Cancelled */
   PyObject *program_error, *program_errors; /* wick.jit.Error; dict: a class -> the class that is both */
   PyObject *operators;                      /* dict: "aten::add" -> Operator */
   PyObject *autocast_call;                  /* autocast.c: what calls of operators are in its regions, or NULL */
@@ -133,12 +134,15 @@ PyObject *raise_operator(ModuleState *state, wick_status status, wick_error *err
   } while (0) /* `call` is given &check_error */
 
 /* ---- calls ---- */
-/* Options of a call in this thread: grad mode. */
+/* What the thread's calls are bound to (limits.c); whether it is something that can cancel them. */
+void limits_fill(wick_run_options *options);
+bool limits_cancel(void);
+/* Options of a call in this thread: grad mode, limits. */
 void call_options(wick_run_options *options);
 bool grad_is_enabled(void);
 bool grad_set_enabled(bool on); /* in this thread; how it was */
-/* Around work that may last: gives the GIL away, and Ctrl-C fires the cancel token of the options while it runs in the
- * main thread. Then raise_wick makes a KeyboardInterrupt of WICK_CANCELLED.
+/* Around work that may last: gives the GIL away, and Ctrl-C fires the cancel token of the options, or one of its own,
+ * while it runs in the main thread. Then raise_wick makes a KeyboardInterrupt of WICK_CANCELLED.
  *
  *   LongCall call;
  *   long_call_begin(&call, &options);
@@ -149,7 +153,8 @@ typedef struct Away {
 } Away;
 typedef struct LongCall {
   Away away;
-  wick_cancel *cancel;
+  wick_cancel *cancel; /* its own */
+  bool watches;        /* the keyboard */
 } LongCall;
 void long_call_begin(LongCall *call, wick_run_options *options);
 void long_call_end(LongCall *call);

@@ -23,10 +23,14 @@ del _name, _value
 
 def _internal(name):
     """Names of torch._C that need wick.jit, when they are first asked for."""
-    from .jit import _internals
-    if name not in _internals.NAMES:
+    if name.startswith("__"):
         raise AttributeError("module 'wick._C' has no attribute %r" % name)
-    return _internals.NAMES[name]
+    from .jit import _internals
+    found = _internals.find(name)
+    if found is None:
+        raise AttributeError("module 'wick._C' has no attribute %r" % name)
+    setattr(_C, name, found)
+    return found
 
 
 _C.__getattr__ = _internal
@@ -46,10 +50,11 @@ from ._norm import norm  # noqa: E402,F401
 from ._cells import gru_cell, lstm_cell, rnn_relu_cell, rnn_tanh_cell  # noqa: E402,F401
 
 # Modules that few programs need are imported when they are first named.
-_LAZY_MODULES = frozenset(("__config__", "amp", "ao", "backends", "classes", "cpu", "cuda", "distributed",
-    "distributions", "fft", "futures", "fx", "hub", "jit", "linalg",
-                           "multiprocessing", "nn", "onnx", "optim", "profiler", "quantization", "special",
-                           "testing", "utils", "version"))
+_LAZY_MODULES = frozenset((
+    "__config__", "amp", "ao", "backends", "classes", "cpu", "cuda", "distributed", "distributions", "fft", "futures",
+    "fx", "hub", "jit", "linalg", "multiprocessing", "nn", "onnx", "optim", "profiler", "quantization", "runtime",
+    "special", "testing", "utils", "version",
+))
 _LAZY_NAMES = dict.fromkeys((
     "autocast", "clear_autocast_cache", "get_autocast_cpu_dtype", "get_autocast_gpu_dtype",
     "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_autocast_enabled", "set_autocast_cache_enabled",

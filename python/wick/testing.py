@@ -1,6 +1,7 @@
-"""Comparing tensors in tests."""
+"""Comparing tensors, and texts of graphs, in tests."""
 from . import _C
 from ._C import Tensor
+from ._file_check import FileCheck  # noqa: F401
 
 _NUMBERS = (bool, int, float, complex)
 _TOLERANCES = {

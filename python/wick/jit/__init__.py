@@ -15,10 +15,16 @@ _LATER = {"ScriptModule": "_module", "RecursiveScriptModule": "_module", "script
           "save": "_archive", "load": "_archive", "freeze": "_archive", "optimize_for_inference": "_archive",
           "run_frozen_optimizations": "_archive", "from_torch": "_archive", "trace": "_trace",
           "trace_module": "_trace", "TracerWarning": "_trace", "TracingCheckError": "_trace",
-          "script_if_tracing": "_trace", "export_opnames": "_archive"}
+          "script_if_tracing": "_trace", "export_opnames": "_archive", "set_fusion_strategy": "_executors",
+          "enable_onednn_fusion": "_executors", "onednn_fusion_enabled": "_executors",
+          "optimized_execution": "_executors", "strict_fusion": "_executors", "fuser": "_executors",
+          "last_executed_optimized_graph": "_debug", "_get_trace_graph": "_debug", "_ScriptProfile": "_debug",
+          "_hide_source_ranges": "_debug"}
 
 
 def __getattr__(name):
+    if name in ("_logging", "frontend"):
+        return importlib.import_module("." + {"frontend": "_frontend"}.get(name, name), __name__)
     file = _LATER.get(name)
     if file is None:
         raise AttributeError("module 'wick.jit' has no attribute '%s'" % name)
@@ -29,37 +35,3 @@ def __getattr__(name):
 
 def __dir__():
     return sorted(set(globals()) | set(_LATER))
-
-
-def set_fusion_strategy(strategy):
-    """Takes what torch takes; wick fuses what it finds worth while."""
-    return strategy
-
-
-def enable_onednn_fusion(enabled):
-    """Takes what torch takes; there is no such fuser."""
-
-
-def onednn_fusion_enabled():
-    """False: there is no such fuser."""
-    return False
-
-
-class optimized_execution:
-    """A context that changes nothing: what runs is what was written, whatever it was optimized to."""
-
-    def __init__(self, should_optimize):
-        self.should_optimize = should_optimize
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        return False
-
-
-class strict_fusion(optimized_execution):
-    """A context that changes nothing: `wick.jit.ScriptFunction.graph_for` shows what was fused."""
-
-    def __init__(self):
-        super().__init__(True)

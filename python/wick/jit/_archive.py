@@ -11,14 +11,20 @@ def save(m, f, _extra_files=None):
     m.save(f, _extra_files)
 
 
-def load(f, map_location=None, _extra_files=None):
+def load(f, map_location=None, _extra_files=None, *, allow_ops=None, mapped=False, max_bytes=0, deadline=None,
+         max_steps=0, share_weights=False):
     """A module of an archive, of a path or of a file that is open for bytes. `map_location`: what takes the place of
-    devices that are not here. Of `_extra_files` the values are replaced by what the archive has."""
+    devices that are not here. Of `_extra_files` the values are replaced by what the archive has.
+
+    allow_ops: names of the operators that its program may use; mapped: tensors stay in the file; max_bytes, deadline
+    (seconds), max_steps: what reading and compiling may take; share_weights: with equal tensors of other modules."""
     data = f.read() if hasattr(f, "read") else os.fspath(f)
     if isinstance(data, str) and not os.path.exists(data):
         raise ValueError("The provided filename %s does not exist" % data)
     devices = "*=%s" % (map_location,) if map_location is not None else None
-    handle = _C.load_program(data, devices)
+    handle = _C.load_program(
+        data, devices, mapped, None if allow_ops is None else "\n".join(allow_ops), max_bytes,
+        0 if deadline is None else max(1, int(deadline * 1e9)), max_steps, share_weights)
     for name in _extra_files or ():
         content = handle.extra_file(name)
         if content is not None:

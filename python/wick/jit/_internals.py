@@ -1,7 +1,9 @@
 """What torch has in torch._C of modules: ScriptModule._c, and functions that take it."""
 
 from ..futures import Future
+from . import _debug, _executors, _passes
 from ._containers import ScriptDict, ScriptList
+from ._graph_types import ClassType
 from ._script import ScriptFunction
 
 
@@ -70,30 +72,6 @@ class ScriptObject:
         return hash(self._script_handle.class_name)
 
 
-class ClassType:
-    """The class of a module or object in programs."""
-
-    def __init__(self, qualified_name):
-        self._name = qualified_name
-
-    def qualified_name(self):
-        """With the module before it."""
-        return self._name
-
-    def name(self):
-        """Its last part."""
-        return self._name.rpartition(".")[2]
-
-    def __eq__(self, other):
-        return isinstance(other, ClassType) and self._name == other._name
-
-    def __hash__(self):
-        return hash(self._name)
-
-    def __str__(self):
-        return self._name
-
-
 def _bare(value):
     """What torch._C gives: modules without what nn.Module is."""
     handle = getattr(value, "__dict__", {}).get("_script_handle")
@@ -110,5 +88,13 @@ def _freeze_module(module, preservedAttrs=(), freezeInterfaces=True, preservePar
 NAMES = {
     "ClassType": ClassType, "Future": Future, "ScriptDict": ScriptDict, "ScriptFunction": ScriptFunction,
     "ScriptList": ScriptList, "ScriptMethod": ScriptFunction, "ScriptModule": ScriptObject,
-    "_freeze_module": _freeze_module,
+    "_freeze_module": _freeze_module, **_passes.NAMES, **_executors.NAMES, **_debug.NAMES,
 }
+
+
+def find(name):
+    """A name of torch._C; None: there is none here."""
+    found = NAMES.get(name)
+    if found is None and name.startswith("_jit_pass_"):
+        found = _passes.pass_of(name[len("_jit_pass_"):])
+    return found

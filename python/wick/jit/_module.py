@@ -224,6 +224,14 @@ class ScriptModule(nn.Module):
         """Forward's parameters and results."""
         return self._method("forward").schema
 
+    def _repr_html_(self):
+        from .. import _html
+        return _html.module(self)
+
+    def get_debug_state(self):
+        """What forward's executor has made."""
+        return self._method("forward").get_debug_state()
+
     def graph_for(self, *args, **kwargs):
         """The graphs that run for such arguments."""
         return self._method("forward").graph_for(*args, **kwargs)

@@ -56,8 +56,9 @@ def program_name(thing):
     module = getattr(thing, "__module__", None) or "__main__"
     if module == "wick" or module.startswith("wick."):
         module = "torch" + module[4:]
-    parts = ([] if module == "__main__" else module.split(".")) + thing.__qualname__.split(".")
-    return ".".join(_identifier(part) for part in parts if part != "<locals>")
+    parts = [] if module == "__main__" else module.split(".")
+    parts.append(thing.__name__ if isinstance(thing, type) else thing.__qualname__)
+    return ".".join(_identifier(part) for part in ".".join(parts).split(".") if part != "<locals>")
 
 
 def _identifier(part):

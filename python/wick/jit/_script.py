@@ -8,7 +8,7 @@ import tempfile
 import types
 
 from .. import _C
-from . import _classes, _modifiers, _program, _registry
+from . import _classes, _modifiers, _program, _registry, _state
 
 GRAPH, PLACES, CODE, BYTECODE, PLANS = range(5)
 
@@ -23,8 +23,11 @@ class ScriptFunction(_C.Method):
 
     @property
     def graph(self):
-        """As it was compiled."""
-        return self.program.graph(self.name)
+        """As it was compiled: one object, which passes may change; the function runs as it was compiled."""
+        graph = self.__dict__.get("_graph")
+        if graph is None:
+            graph = self._graph = self.program.graph(self.name)
+        return graph
 
     @property
     def inlined_graph(self):
@@ -63,6 +66,17 @@ class ScriptFunction(_C.Method):
             _C.wait_for_plans()
         return self.print(PLANS)
 
+    def last_graph(self):
+        """The graph that calls run in: of the newest plan, or with calls inlined where there is none."""
+        _C.wait_for_plans()
+        plan = self.plan_graph()
+        return self.inlined_graph if plan is None else plan
+
+    def get_debug_state(self):
+        """What its executor has made: graph, execution_plans, fallback."""
+        from . import _debug
+        return _debug.ExecutorState(self)
+
     def save(self, f, _extra_files=None):
         """To a file by its name, or to one that is open for bytes."""
         save_program(self.program, f, _extra_files, self.name)
@@ -81,7 +95,7 @@ class ConstMap:
     """The tensors that a function's code names as constants."""
 
     def __init__(self, function):
-        values = [node.outputs()[0].toIValue() for node in function.graph.findAllNodes("prim::Constant")]
+        values = [node.output().toIValue() for node in function.graph.findAllNodes("prim::Constant")]
         self._tensors = [value for value in values if isinstance(value, _C.Tensor)]
 
     def __getitem__(self, name):
@@ -182,6 +196,8 @@ def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
     Of a module: a RecursiveScriptModule with the same tensors; forward is compiled, what is marked `export`, and what
     they call. Fails with RuntimeError, which shows the place in the source.
     """
+    if not _state._enabled:
+        return obj
     is_compiled = not inspect.isclass(obj) and getattr(obj, "_script_handle", None) is not None
     if is_compiled or isinstance(obj, ScriptFunction):
         return obj

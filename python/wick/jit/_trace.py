@@ -307,7 +307,7 @@ def _graph_lines(graph):
     def number(match):
         return "%" + numbers.setdefault(match.group(0), str(len(numbers)))
     lines = []
-    for line in str(graph).splitlines():
+    for line in graph.text(False).splitlines():
         line = re.sub(r"___torch_mangle_\d+\.", "", line)
         line = re.sub(r"\b(%s)\([^()]*\)" % _SCALARS, "Tensor", line)  # what is known of one call's tensors
         lines.append(re.sub(r"%[\w.]+", number, line))

@@ -1,0 +1,239 @@
+"""torch._C's names of passes: one door to wick's table of passes, by the name that torch has, or wick's own.
+
+`_C._jit_pass_NAME(graph)` runs a pass; those that say whether they changed something do so here, too.
+"""
+import difflib
+import re
+
+from .. import _C
+from . import _graph, _graph_types
+
+# torch's name -> wick's
+SAME = {
+    "autocast": "autocast", "batch_mm": "batch_mm", "canonicalize_graph_fuser_ops": "canonicalize_graph_fuser_ops",
+    "constant_loop_unrolling": "constant_loop_unrolling", "constant_pooling": "constant_pooling",
+    "constant_propagation": "constant_propagation_mutable",
+    "constant_propagation_immutable_types": "constant_propagation", "create_autodiff_subgraphs":
+    "create_autodiff_subgraphs", "cse": "common_subexpression_elimination", "dce": "dead_code_elimination",
+    "decompose_ops": "decompose_ops", "erase_number_types": "erase_number_types",
+    "erase_shape_information": "erase_shape_information", "fold_frozen_conv_bn": "fold_frozen_conv_bn",
+    "fuse_linear": "fuse_linear", "fuse": "graph_fuser", "fuse_tensorexprs": "graph_fuser", "inline": "inliner",
+    "inline_fork_wait": "inline_fork_wait", "loop_unrolling": "loop_unrolling", "lower_all_tuples": "lower_tuples",
+    "propagate_shapes_on_graph": "shape_analysis", "quant_fusion": "quant_fusion",
+    "refine_tuple_types": "refine_tuple_types", "remove_expands": "remove_expands",
+    "remove_inplace_ops": "remove_inplace_ops", "remove_mutation": "remove_mutation_of_any_type",
+    "specialize_autogradzero": "specialize_autogradzero",
+}
+# names that documents of TorchScript and its sources use -> wick's
+ALIASES = {
+    "eliminate_common_subexpression": "common_subexpression_elimination",
+    "eliminate_dead_code": "dead_code_elimination", "unroll_loops": "loop_unrolling",
+    "unroll_constant_loops": "constant_loop_unrolling", "insert_bailouts": "bailout_graph",
+    "propagate_input_shapes": "shape_analysis", "propagate_requires_grad": "requires_grad_analysis",
+    "lower_simple_tuples": "lower_tuples", "lower_all_tuples": "lower_tuples", "inline": "inliner",
+    "fuse_graph": "graph_fuser", "peephole_optimize": "peephole", "canonicalize": "canonicalize_names",
+    "peel_profiling_loops": "loop_peeling", "eliminate_redundant_guards": "guard_elimination",
+    "remove_profile_nodes": "clear_profiling", "inline_autodiff_subgraphs": "inline_autodiff_subgraphs",
+    "remove_tensor_mutation": "remove_tensor_mutation", "cse": "common_subexpression_elimination",
+    "dce": "dead_code_elimination",
+}
+_SAY_CHANGED = frozenset(("constant_propagation", "constant_propagation_immutable_types", "remove_mutation",
+                          "constant_loop_unrolling"))
+
+
+def run(graph, name):
+    """Runs a pass by one of its names."""
+    names = _C.pass_names()
+    wanted = name if name in names else ALIASES.get(name, SAME.get(name))
+    if wanted is None:
+        near = difflib.get_close_matches(name, names + list(ALIASES), 1)
+        raise RuntimeError("there is no pass '%s'%s" % (name, "; did you mean '%s'?" % near[0] if near else ""))
+    graph.run_pass(wanted)
+
+
+def _changes(graph, name):
+    before = graph.text(False)
+    graph.run_pass(name)
+    return graph.text(False) != before
+
+
+def pass_of(name):
+    """What `_C._jit_pass_NAME` is; None: there is none."""
+    own = globals().get("_pass_" + name)
+    if own is not None:
+        return own
+    wicks = SAME.get(name) or (name if name in _C.pass_names() else None)
+    if wicks is None:
+        return None
+
+    def run_it(graph, *unused):
+        if unused and name not in ("fuse",):
+            raise TypeError("_jit_pass_%s() takes a graph" % name)
+        if name in _SAY_CHANGED:
+            return _changes(graph, wicks)
+        return graph.run_pass(wicks)
+    run_it.__name__ = "_jit_pass_" + name
+    run_it.__doc__ = "Runs the pass %s." % wicks
+    return run_it
+
+
+def _pass_lint(graph):
+    """Raises where the graph is broken."""
+    graph.lint()
+
+
+def _pass_peephole(graph, disable_shape_peepholes=False):
+    """Small rewrites; whether there were any."""
+    return _changes(graph, "peephole_no_shapes" if disable_shape_peepholes else "peephole")
+
+
+def _pass_peephole_list_idioms(graph, refine_list_len=False):
+    """Small rewrites of lists; whether there were any."""
+    return _changes(graph, "peephole_list_idioms_refine" if refine_list_len else "peephole_list_idioms")
+
+
+def _pass_canonicalize(graph, keep_unique_names=True):
+    """A copy whose values are numbered from 0 in order."""
+    made = graph.copy()
+    if keep_unique_names:
+        names = [value for value in _values(made.block()) if not value.debugName().isdigit()]
+        kept = [value.debugName() for value in names]
+    made.run_pass("canonicalize_names")
+    if keep_unique_names:
+        for value, name in zip(names, kept):
+            value.set_name(name)
+    return made
+
+
+def _values(block):
+    yield from block.inputs()
+    for node in block.nodes():
+        yield from node.outputs()
+        for inner in node.blocks():
+            yield from _values(inner)
+
+
+def _pass_create_autodiff_subgraphs(graph, threshold=None):
+    """What has gradients moves into prim::DifferentiableGraph, from `threshold` nodes on."""
+    if threshold is None or threshold == 2:
+        graph.run_pass("create_autodiff_subgraphs")
+    elif threshold == 1:
+        graph.run_pass("create_autodiff_subgraphs_of_one")
+    else:
+        raise NotImplementedError("_jit_pass_create_autodiff_subgraphs: a threshold other than 1 and 2")
+
+
+def _pass_lower_graph(graph, module):
+    """The graph of forward in which the attributes that it reads are inputs, and what these are."""
+    handle = getattr(module, "_script_handle", module)
+    lowered, attributes = handle.lower("forward")
+    return lowered, list(attributes)
+
+
+def _pass_custom_pattern_based_rewrite_graph(pattern, fused_node_name, g, value_name_pairs=()):
+    """Puts one graph in the place of what another one, the pattern, does."""
+    g.rewrite(pattern, fused_node_name)
+
+
+def _pass_complete_shape_analysis(graph, inputs, with_grad=False):
+    """Says of which types the inputs are, and what follows."""
+    _assign(graph, inputs, with_grad)
+    graph.run_pass("shape_analysis")
+
+
+def _pass_propagate_dtype(graph):
+    """What follows from the dtypes of the inputs; whether anything does."""
+    return _changes_types(graph)
+
+
+def _pass_propagate_device(graph):
+    """What follows from the devices of the inputs; whether anything does."""
+    from . import _devices
+    return _devices.propagate(graph)
+
+
+def _changes_types(graph):
+    before = [value.type_text() for value in _values(graph.block())]
+    graph.run_pass("shape_analysis")
+    return before != [value.type_text() for value in _values(graph.block())]
+
+
+def _assign(graph, inputs, with_grad):
+    values = list(graph.inputs())
+    inputs = list(inputs)
+    if len(inputs) != len(values) and len(values) == len(inputs) + 1:
+        values = values[1:]
+    for value, given in zip(values, inputs):
+        if isinstance(given, _C.Tensor):
+            kind = _graph_types.TensorType.create_from_tensor(given)
+            if not with_grad:
+                kind._requires_grad = False
+            value.setType(kind)
+
+
+def propagate_shapes(graph, inputs, with_grad=False):
+    """A copy of the graph, with what follows from its inputs being those tensors."""
+    made = graph.copy()
+    _assign(made, inputs, with_grad)
+    made.run_pass("shape_analysis")
+    return made
+
+
+def propagate_and_assign_input_shapes(graph, inputs, param_count_list, with_grad=False, propagate=True):
+    """The same; only `propagate` says what follows."""
+    if sum(param_count_list) != len(inputs):
+        raise RuntimeError("%d counts for %d inputs" % (sum(param_count_list), len(inputs)))
+    made = graph.copy()
+    _assign(made, inputs, with_grad)
+    if propagate:
+        made.run_pass("shape_analysis")
+    return made
+
+
+def create_function_from_graph(name, graph):
+    """A ScriptFunction of that graph, which stays its `graph`."""
+    from ._script import ScriptFunction
+    made = ScriptFunction(graph.compile(name), name)
+    made._graph = graph
+    return made
+
+
+def interpret_graph(graph, inputs):
+    """What the graph gives for such inputs."""
+    return graph.compile("graph").function("graph")(*inputs)
+
+
+_UNTOLD = re.compile(r"prim::Constant\[value=(?:<Tensor>|(?= *-?\d)[^\[\]]*\[ \w+Type\{[\d,]*\} \])\]\(\)")
+
+
+def parse_ir(input, parse_tensor_constants=False):
+    """The Graph of its text. Tensors of several elements don't stand in texts: with `parse_tensor_constants` they are
+    zeros of the type that the text states; torch leaves open what they are."""
+    if not parse_tensor_constants:
+        return _C.graph_parse(input)
+    graph = _C.graph_parse(_UNTOLD.sub("wick_text::tensor()", input))
+    for node in graph.findAllNodes("wick_text::tensor"):
+        kind = node.output().type()
+        if kind.sizes() is None or kind.dtype() is None:
+            raise RuntimeError("a tensor constant needs a type with dtype and sizes: %s" % node)
+        with graph.insert_point_guard(node):
+            constant = graph.insertConstant(_zeros(kind))
+        constant.copy_type(node.output())
+        name = node.output().debugName()
+        node.output().replaceAllUsesWith(constant)
+        node.destroy()
+        constant.set_name("" if name.isdigit() else name)
+    return graph
+
+
+def _zeros(kind):
+    import wick
+    return wick.zeros(kind.sizes(), dtype=kind.dtype())
+
+
+NAMES = {"Graph": _graph.Graph, "Node": _graph.Node, "Value": _graph.Value, "Block": _graph.Block, "Use": _graph.Use,
+         "parse_ir": parse_ir, "_create_function_from_graph": create_function_from_graph,
+         "_jit_interpret_graph": interpret_graph, "_propagate_shapes": propagate_shapes,
+         "_propagate_and_assign_input_shapes": propagate_and_assign_input_shapes,
+         "_jit_try_infer_type": _graph_types.try_infer}
+NAMES.update(_graph_types.NAMES)
