@@ -68,9 +68,15 @@ wick_status wick_node_print(const wick_node *node, char **out_text, wick_error *
   return api_status(strbuf_take(&text, out_text), error);
 }
 
+/* In the graph itself, not in a node that stands nowhere yet. */
+static bool is_attached(const Node *node) {
+  while (node && node->owning_block) node = node->owning_block->owning_node;
+  return !node;
+}
+
 int wick_node_is_before(const wick_node *node, const wick_node *other) {
   if (!node || !other || node_of(node)->graph != node_of(other)->graph) return 0;
-  if (!node_of(node)->owning_block || !node_of(other)->owning_block) return 0;
+  if (!is_attached(node_of(node)) || !is_attached(node_of(other))) return 0;
   return node_is_before(node_of(node), node_of(other));
 }
 
@@ -222,8 +228,12 @@ wick_status wick_ir_value_set_name(wick_ir_value *value, const char *name, wick_
 }
 
 static void replace_after(void *argument) {
-  Edit *e = argument;
-  value_replace_all_uses_after(e->value, e->node, e->made_value);
+  const Edit *e = argument;
+  for (size_t i = e->value->uses.length; i-- > 0;) {
+    Use use = e->value->uses.data[i];
+    if (use.user != e->node && is_attached(use.user) && node_is_before(e->node, use.user))
+      node_replace_input(use.user, use.offset, e->made_value);
+  }
 }
 wick_status wick_ir_value_replace_after(wick_ir_value *value, wick_node *after, wick_ir_value *with,
                                         wick_error **error) {

@@ -453,6 +453,7 @@ wick_status wick_ir_value_replace(wick_ir_value *value, wick_ir_value *with, wic
   Change c = {.value = value_of(value), .made_value = value_of(with)};
   if (c.value->node->graph != c.made_value->node->graph)
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "values of two graphs"), error);
+  if (c.value == c.made_value) return WICK_OK;
   return api_status(ir_protect(c.value->node->graph, replace, &c), error);
 }
 wick_status wick_ir_value_constant(const wick_ir_value *value, wick_value **out, wick_error **error) {
