@@ -99,7 +99,7 @@ static PyObject *call(MethodObject *method, PyObject *const *objects, Py_ssize_t
     return made;
   }
   if (failed || status) return status ? raise_wick(method->state, status, error) : NULL;
-  programs_of(method->state)->last_called = self;
+  programs_of(method->state)->last_called = (PyObject *)method;
   if (!PyErr_Occurred()) return value_to_python(method->state, result);
   wick_value_release(result); /* a signal's handler raised */
   return NULL;

@@ -10,7 +10,7 @@ static bool gives_int(const RewriteMatch *m) {
   return replaced(m)->type->kind == TYPE_INT;
 }
 
-static bool is_one_value(const PeepholeMatch *m) {
+static bool is_one_value(const RewriteMatch *m) {
   return bound(m, 'x') == bound(m, 'y');
 }
 
