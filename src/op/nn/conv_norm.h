@@ -21,6 +21,6 @@ typedef struct ConvNorm {
 } ConvNorm;
 /* Reads and checks the arguments, or declines. Of the input only the metadata is read. */
 Status conv_norm_read(const Call *call, ConvNorm *out) MUST_CHECK;
-/* Makes the numbers of the normalization and the term without gaps, of what was read; conv_norm_end also if it fails. */
+/* Makes the numbers of the normalization and the term without gaps; conv_norm_end is called also if it fails. */
 Status conv_norm_begin(const Call *call, ConvNorm *n) MUST_CHECK;
 void conv_norm_end(ConvNorm *n);
