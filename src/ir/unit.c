@@ -110,8 +110,7 @@ static Function *new_function(CompilationUnit *unit, Str name) {
 Function *unit_new_function(CompilationUnit *unit, Str name) {
   Arena *arena = &unit->store.arena;
   if (map_has(&unit->function_names, name))
-    catch_throw(arena->catch_point,
-                status_new(ERROR_COMPILE, "method '" STR_FMT "' already defined.", STR_ARG(name)));
+    catch_throw(arena->catch_point, status_new(ERROR_COMPILE, "method '" STR_FMT "' already defined.", STR_ARG(name)));
   Function *function = new_function(unit, name);
   map_put(&unit->function_names, function->name, function);
   vec_arena_push(arena, &unit->functions, function);
