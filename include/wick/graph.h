@@ -48,6 +48,7 @@ WICK_API wick_status wick_graph_of_attribute(const wick_node *node, const char *
 /* A copy of the graph of the plan that was made last of those that calls run in. WICK_NOT_FOUND: there is none, since
  * nothing called the function, or optimizing it gains nothing. */
 WICK_API wick_status wick_graph_of_plan(const wick_function *function, wick_graph **out, wick_error **error);
+/* Fails as wick_graph_check does; so does what puts a graph into another one. */
 WICK_API wick_status wick_graph_copy(const wick_graph *graph, wick_graph **out, wick_error **error);
 /* A program whose function `name` is a copy of the graph; its parameters are called as the graph's inputs are. Fails as
  * wick_graph_check and wick_graph_run do. */

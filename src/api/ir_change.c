@@ -303,6 +303,7 @@ wick_status wick_graph_insert_graph(wick_block *block, wick_node *before, const 
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "the other graph takes %u values and gives %u",
                                  graph_input_count(e.from), graph_output_count(e.from)),
                       error);
+  API_TRY(graph_check(e.from));
   API_TRY(ir_place(block, before, &e.node));
   API_TRY(ir_check_inputs(e.graph, inputs, count));
   Node *const point = e.graph->insert_before;
@@ -359,6 +360,7 @@ wick_status wick_node_set_graph(wick_node *node, const char *name, const wick_gr
   API_NEED(graph);
   Edit e = {.node = node_of(node), .from = graph->graph};
   API_TRY(ir_check_no_end(e.node));
+  API_TRY(graph_check(e.from));
   API_TRY(attribute_symbol(name, &e.symbol));
   return api_status(ir_protect(e.node->graph, set_graph, &e), error);
 }

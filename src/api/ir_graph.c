@@ -139,6 +139,7 @@ wick_status wick_graph_of_node(const wick_node *node, wick_graph **out, wick_err
 wick_status wick_graph_copy(const wick_graph *graph, wick_graph **out, wick_error **error) {
   API_OUT(out);
   API_NEED(graph);
+  API_TRY(graph_check(graph->graph));
   Make m = {.from = graph->graph};
   return api_status(make_graph(&m, graph->unit, out), error);
 }
