@@ -1,5 +1,7 @@
 /* Futures of operators that finish later. Such a Future has no task that is to complete it, so nobody takes a wait for
  * it for a ring; deadlines and cancels end the wait as any other. */
+#include <assert.h>
+
 #include "api/handles.h"
 #include "call/convert.h"
 #include "ivalue/future.h"
@@ -36,6 +38,7 @@ wick_status wick_call_promise(wick_call *call, size_t index, wick_promise **out,
 
 static void end(wick_promise *promise, IValue value, Status failure) {
   Future *future = promise->future;
+  assert(future);
   mem_free(promise);
   if (failure) {
     future_fail(future, failure);

@@ -258,9 +258,11 @@ static int compare(IrText *ir, const FunctionSchema *schema, const Argument *arg
     bool program = program_takes(ir, &one, c.kind), op = operator_takes(&one, c.kind);
     arguments[0].alias = NULL; /* functions' parameters have none */
     bool function = function_takes(&one, c.kind);
-    if (op != function && !(op && is_tensor_of_number(&c)) && !(function && is_written(&c)))
+    /* a function's last list is one argument as any, an operator's takes all that remain */
+    bool takes_remaining = op && c.is_last_list && !is_tensor_of_number(&c);
+    if (op != function && !takes_remaining && !(op && is_tensor_of_number(&c)) && !(function && is_written(&c)))
       wrong++;
-    else if (program != function && !is_known(&c, program))
+    else if (program != (function || takes_remaining) && !is_known(&c, program))
       wrong++;
     else
       continue;
