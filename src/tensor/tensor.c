@@ -44,9 +44,9 @@ static Status view_extent(int ndim, const int64_t *sizes, const int64_t *strides
   *out = 0;
   int64_t last = offset;
   for (int i = 0; i < ndim; i++) {
-    int64_t span;
+    int64_t steps, span;
     if (sizes[i] == 0) return *out = 0, OK;
-    if (!int64_mul(sizes[i] - 1, strides[i], &span) || !int64_add(last, span, &last))
+    if (!int64_add(sizes[i], -1, &steps) || !int64_mul(steps, strides[i], &span) || !int64_add(last, span, &last))
       return status_new(ERROR_RUNTIME, "Storage size calculation overflowed with sizes=%s and strides=%s",
                         SIZES_TEXT(ndim, sizes), SIZES_TEXT(ndim, strides));
   }

@@ -74,6 +74,9 @@ static void refuses_bad_sizes(void **state) {
   expect_error(tensor_empty(DTYPE_FLOAT32, 1, SIZES(INT64_C(1) << 50), &t),
                "can't allocate memory: you tried to allocate 4503599627370496 bytes");
   assert_null(t);
+  /* as a file may ask for */
+  expect_error(tensor_check_extent(64, DTYPE_FLOAT32, 1, SIZES(INT64_MIN), SIZES(0), 0),
+               "Storage size calculation overflowed with sizes=[-9223372036854775808] and strides=[0]");
 }
 
 static void views_show_what_they_should(void **state) {
