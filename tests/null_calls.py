@@ -69,6 +69,7 @@ BY_FUNCTION = {
     "wick_value_dict": {"keys": "f->texts", "values": "f->tensors", "count": "1"},
     "wick_value_get_text": {"dict_or_object": "f->dict"},
     "wick_value_wait": {"future": "f->promise"},
+    "wick_graph_of_plan": {"function": "f->idle"},
     "wick_value_get": {"dict": "f->dict", "key": "f->text"},
     "wick_value_key": {"value": "f->dict"},
     "wick_value_to_string": {"value": "f->text"},

@@ -46,6 +46,7 @@ typedef struct Fixture {
   wick_ir_value *ir_value, *ir_values[1];
   wick_alias *alias;
   wick_call *call;
+  wick_function *idle; /* never called: it has no plan */
   wick_promise *no_promise;
   wick_operator operator;
   wick_class class_of;
@@ -253,9 +254,11 @@ static Fixture *fixture_new(void) {
   static const char classes[] =
       "class Point:\n    def __init__(self, x: int):\n        self.x = x\n"
       "class Color(Enum):\n    RED = 1\n"
-      "def one() -> int:\n    return 1\ndef promise():\n    return torch.jit.fork(one)\n";
+      "def one() -> int:\n    return 1\ndef promise():\n    return torch.jit.fork(one)\n"
+      "def idle():\n    return 1\n";
   FINE(wick_compile(NULL, classes, strlen(classes), "classes.py", &f->classes, &e));
   FINE(wick_run(f->classes, "promise", NULL, 0, NULL, 0, NULL, &f->promise, &e));
+  FINE(wick_function_of(f->classes, "idle", &f->idle, &e));
   f->more = "def third(x):\n    return x\n";
   f->engine = "fbgemm";
   f->known_pass = "null_calls_known";
@@ -322,6 +325,7 @@ static void fixture_free(Fixture *f) {
   wick_future_release(f->future);
   wick_future_release(f->out.future);
   wick_function_release(f->function);
+  wick_function_release(f->idle);
   wick_function_release(f->out.function);
   wick_optimizer_release(f->optimizer);
   wick_optimizer_release(f->out.optimizer);
