@@ -29,7 +29,6 @@ static PyObject **objects_of(ProgramState *programs, size_t i) {
                             (PyObject **)&programs->graph_value_base,
                             (PyObject **)&programs->alias_type,
                             (PyObject **)&programs->cancel_type,
-                            (PyObject **)&programs->profile_type,
                             (PyObject **)&programs->limits_type,
                             (PyObject **)&programs->graph_type,
                             (PyObject **)&programs->block_type,

@@ -1,5 +1,5 @@
 /* Limits and manners of calls: what wick/run.h and wick/runtime.h have beside values. A thread's calls are under the
- * Limits that it entered last; Cancel and Profile are what they may name. */
+ * Limits that it entered last; a Cancel is what they may name, and a Profile (profile.c). */
 #include <stddef.h>
 
 #include "program.h"
@@ -7,9 +7,6 @@
 typedef struct CancelObject {
   PyObject_HEAD wick_cancel *cancel;
 } CancelObject;
-typedef struct ProfileObject {
-  PyObject_HEAD wick_profile *profile;
-} ProfileObject;
 typedef struct LimitsObject {
   PyObject_HEAD wick_run_options options;
   PyObject *cancel, *profile; /* held */
@@ -28,7 +25,7 @@ bool limits_cancel(void) {
   return entered && entered->options.cancel;
 }
 
-/* ---- Cancel, Profile ---- */
+/* ---- Cancel ---- */
 
 static void plain_free(PyObject *self) {
   PyTypeObject *type = Py_TYPE(self);
@@ -62,43 +59,6 @@ static PyType_Slot cancel_slots[] = {{Py_tp_new, cancel_new},
                                      {0, NULL}};
 static PyType_Spec cancel_spec = {"wick.runtime.Cancel", sizeof(CancelObject), 0, Py_TPFLAGS_DEFAULT, cancel_slots};
 
-static PyObject *profile_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
-  (void)args, (void)keywords;
-  ProfileObject *made = (ProfileObject *)type->tp_alloc(type, 0);
-  if (!made || (made->profile = wick_profile_new())) return (PyObject *)made;
-  Py_DECREF(made);
-  return PyErr_NoMemory();
-}
-static void profile_dealloc(PyObject *self) {
-  wick_profile_release(((ProfileObject *)self)->profile);
-  plain_free(self);
-}
-static PyObject *profile_text(PyObject *self, PyObject *form) {
-  static const char *const names[] = {[WICK_PROFILE_TABLE] = "table",
-                                      [WICK_PROFILE_JSON] = "json",
-                                      [WICK_PROFILE_TRACE] = "trace",
-                                      [WICK_PROFILE_FOLDED] = "folded"};
-  ModuleState *state = PyType_GetModuleState(Py_TYPE(self));
-  char *text;
-  uint32_t format = 0;
-  if (!PyUnicode_Check(form)) return PyErr_Format(PyExc_TypeError, "text(): a name is expected");
-  for (uint32_t i = WICK_PROFILE_TABLE; i <= WICK_PROFILE_FOLDED; i++)
-    if (!PyUnicode_CompareWithASCIIString(form, names[i])) format = i;
-  if (!format) return PyErr_Format(PyExc_ValueError, "there is no format %R: table, json, trace, folded", form);
-  CHECK_WICK(state, wick_profile_print(((ProfileObject *)self)->profile, format, &text, &check_error));
-  return text_take(text);
-}
-static PyMethodDef profile_methods[] = {
-    {"text", profile_text, METH_O,
-     "text(format): what was recorded, as \"table\", \"json\", \"trace\" (Chrome's) or \"folded\" (flame graphs)."},
-    {NULL, NULL, 0, NULL}};
-static PyType_Slot profile_slots[] = {{Py_tp_new, profile_new},
-                                      {Py_tp_dealloc, profile_dealloc},
-                                      {Py_tp_methods, profile_methods},
-                                      {Py_tp_doc, "Profile(): how long each operator of calls took."},
-                                      {0, NULL}};
-static PyType_Spec profile_spec = {"wick.runtime.Profile", sizeof(ProfileObject), 0, Py_TPFLAGS_DEFAULT, profile_slots};
-
 /* ---- Limits ---- */
 
 static int read_manners(LimitsObject *made, ModuleState *state, const char *executor, const char *fuser) {
@@ -108,17 +68,18 @@ static int read_manners(LimitsObject *made, ModuleState *state, const char *exec
   if (status) raise_wick(state, status, error);
   return status ? -1 : 0;
 }
-static int read_parts(LimitsObject *made, ProgramState *programs, PyObject *cancel, PyObject *profile) {
-  if (cancel != Py_None && Py_TYPE(cancel) != programs->cancel_type)
+static int read_parts(LimitsObject *made, ModuleState *state, PyObject *cancel, PyObject *profile) {
+  if (cancel != Py_None && Py_TYPE(cancel) != programs_of(state)->cancel_type)
     return PyErr_Format(PyExc_TypeError, "cancel: a Cancel is expected, not %R", cancel), -1;
-  if (profile != Py_None && Py_TYPE(profile) != programs->profile_type)
+  wick_profile *handle = profile_handle(state, profile);
+  if (profile != Py_None && !handle)
     return PyErr_Format(PyExc_TypeError, "profile: a Profile is expected, not %R", profile), -1;
   Py_INCREF(cancel);
   Py_INCREF(profile);
   made->cancel = cancel;
   made->profile = profile;
   if (cancel != Py_None) made->options.cancel = ((CancelObject *)cancel)->cancel;
-  if (profile != Py_None) made->options.profile = ((ProfileObject *)profile)->profile;
+  made->options.profile = handle;
   return 0;
 }
 
@@ -142,8 +103,7 @@ static PyObject *limits_new(PyTypeObject *type, PyObject *args, PyObject *keywor
                                      .max_bytes = bytes,
                                      .threads = threads,
                                      .deterministic = (uint32_t)deterministic};
-  if (!read_manners(made, state, executor, fuser) && !read_parts(made, programs_of(state), cancel, profile))
-    return (PyObject *)made;
+  if (!read_manners(made, state, executor, fuser) && !read_parts(made, state, cancel, profile)) return (PyObject *)made;
   Py_DECREF(made);
   return NULL;
 }
@@ -278,7 +238,6 @@ static PyMethodDef functions[] = {
 int add_limits(PyObject *module, ModuleState *state) {
   ProgramState *programs = programs_of(state);
   return program_add_type(module, &cancel_spec, &programs->cancel_type) ||
-                 program_add_type(module, &profile_spec, &programs->profile_type) ||
                  program_add_type(module, &limits_spec, &programs->limits_type) ||
                  PyModule_AddFunctions(module, functions)
              ? -1

@@ -28,12 +28,23 @@ void profile_note(PyObject *name, uint64_t begin) {
   Py_XDECREF(call);
 }
 
-static PyObject *profile_print(PyObject *self, PyObject *format) {
+wick_profile *profile_handle(ModuleState *state, PyObject *object) {
+  return Py_TYPE(object) == state->profile_type ? ((ProfileObject *)object)->profile : NULL;
+}
+
+static PyObject *profile_text(PyObject *self, PyObject *form) {
+  static const char *const names[] = {[WICK_PROFILE_TABLE] = "table",
+                                      [WICK_PROFILE_JSON] = "json",
+                                      [WICK_PROFILE_TRACE] = "trace",
+                                      [WICK_PROFILE_FOLDED] = "folded"};
   ProfileObject *profile = (ProfileObject *)self;
-  unsigned long number = PyLong_AsUnsignedLong(format);
   char *text;
-  if (PyErr_Occurred()) return NULL;
-  CHECK_WICK(profile->state, wick_profile_print(profile->profile, (uint32_t)number, &text, &check_error));
+  uint32_t format = 0;
+  if (!PyUnicode_Check(form)) return PyErr_Format(PyExc_TypeError, "text(): a name is expected");
+  for (uint32_t i = WICK_PROFILE_TABLE; i <= WICK_PROFILE_FOLDED; i++)
+    if (!PyUnicode_CompareWithASCIIString(form, names[i])) format = i;
+  if (!format) return PyErr_Format(PyExc_ValueError, "there is no format %R: table, json, trace, folded", form);
+  CHECK_WICK(profile->state, wick_profile_print(profile->profile, format, &text, &check_error));
   PyObject *made = PyUnicode_FromString(text);
   wick_text_free(text);
   return made;
@@ -50,18 +61,16 @@ static PyObject *profile_swap(ProfileObject *next) {
 static PyObject *record_into(PyObject *module, PyObject *object) {
   ModuleState *state = state_of_module(module);
   if (object == Py_None) return profile_swap(NULL);
-  if (Py_TYPE(object) != state->profile_type)
-    return PyErr_Format(PyExc_TypeError, "_record_into() takes a Profile or None");
+  if (!profile_handle(state, object)) return PyErr_Format(PyExc_TypeError, "_record_into() takes a Profile or None");
   Py_INCREF(object);
   return profile_swap((ProfileObject *)object);
 }
 
-static PyObject *new_profile(PyObject *module, PyObject *unused) {
-  ModuleState *state = state_of_module(module);
-  ProfileObject *made = (ProfileObject *)state->profile_type->tp_alloc(state->profile_type, 0);
-  (void)unused;
+static PyObject *profile_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
+  ProfileObject *made = (ProfileObject *)type->tp_alloc(type, 0);
+  (void)args, (void)keywords;
   if (!made) return NULL;
-  made->state = state;
+  made->state = PyType_GetModuleState(type);
   made->profile = wick_profile_new();
   made->calls = PyList_New(0);
   if (made->profile && made->calls) return (PyObject *)made;
@@ -78,25 +87,26 @@ static void profile_dealloc(PyObject *self) {
 }
 
 static PyMethodDef methods[] = {
-    {"print", profile_print, METH_O, "print(format): a table (1), JSON (2), Chrome's trace (3), folded stacks (4)."},
+    {"text", profile_text, METH_O,
+     "text(format): what was recorded, as \"table\", \"json\", \"trace\" (Chrome's) or \"folded\" (flame graphs)."},
     {NULL, NULL, 0, NULL}};
 static PyMemberDef members[] = {
     {"calls", T_OBJECT, offsetof(ProfileObject, calls), READONLY, "Operators that Python called: (name, begin, end)."},
     {NULL, 0, 0, 0, NULL}};
-static PyType_Slot slots[] = {{Py_tp_dealloc, profile_dealloc},
+static PyType_Slot slots[] = {{Py_tp_new, profile_new},
+                              {Py_tp_dealloc, profile_dealloc},
                               {Py_tp_methods, methods},
                               {Py_tp_members, members},
-                              {Py_tp_doc, "What ran, how often and how long."},
+                              {Py_tp_doc, "Profile(): what ran, how often and how long."},
                               {0, NULL}};
-static PyType_Spec spec = {"wick._C.Profile", sizeof(ProfileObject), 0,
-                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+static PyType_Spec spec = {"wick.runtime.Profile", sizeof(ProfileObject), 0, Py_TPFLAGS_DEFAULT, slots};
 static PyMethodDef functions[] = {
-    {"_new_profile", new_profile, METH_NOARGS, "A Profile in which nothing is yet."},
     {"_record_into", record_into, METH_O,
      "_record_into(profile or None): where this thread's calls are recorded from now on; gives what it was."},
     {NULL, NULL, 0, NULL}};
 
 int add_profile(PyObject *module, ModuleState *state) {
   state->profile_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
-  return state->profile_type ? PyModule_AddFunctions(module, functions) : -1;
+  if (!state->profile_type || PyObject_SetAttrString(module, "Profile", (PyObject *)state->profile_type)) return -1;
+  return PyModule_AddFunctions(module, functions);
 }

@@ -16,7 +16,7 @@
 
 typedef struct ProgramState {
   PyTypeObject *program_type, *method_type, *graph_base, *block_base, *node_base, *graph_value_base, *alias_type,
-      *cancel_type, *profile_type, *limits_type, *kept_type;
+      *cancel_type, *limits_type, *kept_type;
   PyTypeObject *graph_type, *block_type, *node_type, *graph_value_type; /* Python's; NULL: not there yet */
   bool has_graph_classes;
   PyObject *last_called;             /* a Program or Method, borrowed: it forgets itself when it goes */

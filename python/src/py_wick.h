@@ -175,6 +175,7 @@ void python_leave(Entered *entered);
 bool python_goes_on(const Entered *entered);
 
 wick_profile *profile_of_thread(void); /* that calls are recorded in; borrowed; NULL: nowhere */
+wick_profile *profile_handle(ModuleState *state, PyObject *object); /* of a Profile; NULL: it is none */
 /* Now in nanoseconds, or 0 where nothing is recorded; a call of an operator that began then has ended. */
 uint64_t profile_clock(void);
 void profile_note(PyObject *name, uint64_t begin);

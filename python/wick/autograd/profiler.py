@@ -6,7 +6,6 @@ import time
 
 from .. import _C
 
-_TABLE, _JSON, _TRACE, _FOLDED = 1, 2, 3, 4
 _recording = []  # the profiles that are on, the innermost last
 
 
@@ -93,7 +92,7 @@ class profile:
 
     def __enter__(self):
         if self.enabled:
-            self._profile = _C._new_profile()
+            self._profile = _C.Profile()
             self._start = time.monotonic()
             self._before = _C._record_into(self._profile)
             _recording.append(self)
@@ -116,7 +115,7 @@ class profile:
         """An EventList with an entry for each operator (with `group_by_input_shape` and its inputs) and region."""
         self._check()
         found = {}
-        for row in json.loads(self._profile.print(_JSON))["rows"]:
+        for row in json.loads(self._profile.text("json"))["rows"]:
             shapes = row["inputs"] if group_by_input_shape else ""
             _, count, total = found.get((row["op"], shapes), (None, 0, 0.0))
             found[row["op"], shapes] = (shapes, count + row["count"], total + row["ms"] * 1e3)
@@ -153,7 +152,7 @@ class profile:
     def export_chrome_trace(self, path):
         """Writes each run, for chrome://tracing."""
         self._check()
-        trace = json.loads(self._profile.print(_TRACE))
+        trace = json.loads(self._profile.text("trace"))
         events = trace["traceEvents"] if isinstance(trace, dict) else trace
         calls = [(name, begin * 1e-9, end * 1e-9, "cpu_op") for name, begin, end in self._profile.calls]
         for name, start, end, kind in calls + [region + ("user_annotation",) for region in self._regions]:
@@ -166,7 +165,7 @@ class profile:
         """Writes folded stacks, for flame graphs."""
         self._check()
         with open(path, "w") as file:
-            file.write(self._profile.print(_FOLDED))
+            file.write(self._profile.text("folded"))
 
     def __str__(self):
         return "<unfinished torch.autograd.profile>" if self._profile is None else self.table()
