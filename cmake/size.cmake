@@ -47,7 +47,7 @@ wick_compile_files_for("${vectorized}" ${maxima})
 # a loop for each accumulator, most of them over what was converted first; vectors that are written out
 wick_compile_files_for("-O2" src/compute/reduce/reduce_ops.c
                        src/compute/reduce/reduce_float32_avx2.c src/tile/line_sum_f64.c)
-# bookkeeping of memory that outlasts calls, and what packs weights once
+# bookkeeping of memory that outlasts calls
 wick_compile_files_for("-Os" src/tensor/storage_share.c src/tensor/storage_alike.c src/base/lasting.c src/base/heap.c
                        src/executor/executor_trim.c src/api/module_memory.c src/api/dlpack.c src/api/write.c
                        src/api/prepare.c src/executor/graph_executor_print.c
