@@ -172,7 +172,7 @@ WICK_API int wick_ir_value_exists(const wick_ir_value *value);
 /* The ends of a block: prim::Param gives its inputs, prim::Return takes its outputs. They stay where they are. */
 WICK_API wick_node *wick_block_param(const wick_block *block);
 WICK_API wick_node *wick_block_return(const wick_block *block);
-/* Its line, with nested blocks, as in the text of the graph, and the place in the source behind it. Freed with
+/* Its line, with nested blocks, as in the text of the graph, and the place in the source after it. Freed with
  * wick_text_free. */
 WICK_API wick_status wick_node_print(const wick_node *node, char **out_text, wick_error **error);
 /* Whether it stands in front of the other one; of nodes in different blocks, what holds them decides. */
@@ -185,10 +185,10 @@ WICK_API wick_status wick_node_place_in(wick_node *node, wick_block *block, wick
                                         wick_error **error);
 /* Gives the node the other's place in the source and scope. */
 WICK_API wick_status wick_node_copy_metadata(wick_node *node, const wick_node *from, wick_error **error);
-/* Empty, behind the blocks that it has. */
+/* Empty, after the blocks that it has. */
 WICK_API wick_status wick_node_add_block(wick_node *node, wick_block **out, wick_error **error);
 WICK_API wick_status wick_node_erase_block(wick_node *node, size_t index, wick_error **error);
-/* In front of the one with that index; the count: behind the last. Of a block's ends, they change the inputs and
+/* In front of the one with that index; the count: after the last. Of a block's ends, they change the inputs and
  * outputs of the block. */
 WICK_API wick_status wick_node_insert_input(wick_node *node, size_t index, wick_ir_value *value, wick_error **error);
 WICK_API wick_status wick_node_insert_output(wick_node *node, size_t index, wick_ir_value **out, wick_error **error);
@@ -205,7 +205,7 @@ WICK_API size_t wick_ir_value_unique(const wick_ir_value *value); /* its number 
 WICK_API wick_status wick_ir_value_set_name(wick_ir_value *value, const char *name, wick_error **error);
 /* The type of another value of the graph. */
 WICK_API wick_status wick_ir_value_copy_type(wick_ir_value *value, const wick_ir_value *from, wick_error **error);
-/* Users that stand behind `after` use `with` from now on. */
+/* Users that stand after `after` use `with` from now on. */
 WICK_API wick_status wick_ir_value_replace_after(wick_ir_value *value, wick_node *after, wick_ir_value *with,
                                                  wick_error **error);
 /* Puts a copy of the nodes of another graph in front of `before`, or at the end of `block`: its inputs stand for
@@ -280,7 +280,7 @@ WICK_API wick_status wick_alias_print(wick_alias *alias, int as_dot, char **out_
 WICK_API wick_status wick_alias_move_before(wick_alias *alias, wick_node *node, wick_node *before, int *out_moved,
                                             wick_error **error);
 
-/* The same to behind another node, with what stands between and it depends on. */
+/* The same to after another node, with what stands between and it depends on. */
 WICK_API wick_status wick_alias_move_after(wick_alias *alias, wick_node *node, wick_node *after, int *out_moved,
                                            wick_error **error);
 

@@ -328,7 +328,7 @@ static void graph_dealloc(PyObject *self) {
   Py_DECREF(type);
 }
 static PyMethodDef graph_methods[] = {
-    {"text", graph_text, METH_O, "text(places): with the places in the source behind its nodes, or without."},
+    {"text", graph_text, METH_O, "text(places): with the places in the source after its nodes, or without."},
     {"block", graph_block, METH_NOARGS, "Its block."},
     {"copy", graph_copy, METH_NOARGS, "A copy."},
     {"run_pass", graph_run_pass, METH_O, "run_pass(name): one of wick's passes."},

@@ -278,7 +278,7 @@ static PyMethodDef methods[] = {
     {"schema_text", node_schema, METH_NOARGS, "That of its operator, or \"\"."},
     {"sourceRange", node_range, METH_NOARGS, "The lines of the source that it comes from."},
     {"is_pure", node_is_pure, METH_NOARGS, "Whether it only computes its outputs."},
-    {"next", node_next, METH_NOARGS, "The node behind it, or None."},
+    {"next", node_next, METH_NOARGS, "The node after it, or None."},
     {"previous", node_previous, METH_NOARGS, "The node in front of it, or None."},
     {"owningBlock", node_block, METH_NOARGS, "The block that it stands in; None: nowhere yet."},
     {"isBefore", node_is_before, METH_O, "isBefore(node)"},

@@ -113,7 +113,7 @@ static PyObject *value_replace_after(PyObject *self, PyObject *args) {
 }
 
 static PyMethodDef value_methods[] = {
-    {"debugName", value_name, METH_NOARGS, "What stands behind the %."},
+    {"debugName", value_name, METH_NOARGS, "What follows the %."},
     {"type_text", value_type, METH_NOARGS, "Its type, as graphs print it."},
     {"node", value_node, METH_NOARGS, "The node that gives it."},
     {"offset", value_offset, METH_NOARGS, "Which output of its node it is."},

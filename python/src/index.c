@@ -114,8 +114,8 @@ static int apply_none(Subscript *s) {
   return replace_view(s, direct_ints(s->state, DIRECT_UNSQUEEZE, s->view, &dim, 1));
 }
 
-/* Takes over `index`. A mask of several dimensions counts as one to what stands behind it, as in PyTorch: parts that
- * are taken behind it are taken before it, of its own dimensions, and the mask does not fit then. */
+/* Takes over `index`. A mask of several dimensions counts as one to what stands after it, as in PyTorch: parts that
+ * are taken after it are taken before it, of its own dimensions, and the mask does not fit then. */
 static int note_index(Subscript *s, wick_value *index) {
   if (!index) return -1;
   if (s->dim + 1 > MOST_DIMS) {

@@ -105,6 +105,13 @@ class Limits(unittest.TestCase):
 
 
 class Process(unittest.TestCase):
+    def test_strict_fusion_is_refused_in_programs(self):
+        def strict(x):
+            with wick.jit.strict_fusion():
+                return x + x
+        with self.assertRaisesRegex(RuntimeError, "no attribute 'strict_fusion'"):
+            wick.jit.script(strict)
+
     def test_counts(self):
         before = runtime.stats()["invocations"]
         add(wick.ones(2), wick.ones(2))

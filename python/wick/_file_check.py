@@ -26,7 +26,7 @@ class FileCheck:
         return self
 
     def check(self, text):
-        """It stands somewhere behind what was found last."""
+        """It stands somewhere after what was found last."""
         return self._add("check", text)
 
     def check_not(self, text):
@@ -42,7 +42,7 @@ class FileCheck:
         return self._add("check_next", text)
 
     def check_dag(self, text):
-        """It stands there, before or behind others of this kind."""
+        """It stands there, before or after others of this kind."""
         return self._add("check_dag", text)
 
     def check_count(self, text, count, exactly=False):

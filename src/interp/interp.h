@@ -16,8 +16,8 @@
 #include "ir/ir.h"
 
 typedef struct Code Code;
-/* Self-contained: borrows nothing of the graph but types, sources and callables, which the unit keeps. Of operators that
- * may decline it has copies of their Subgraphs. */
+/* Self-contained: borrows nothing of the graph but types, sources and callables, which the unit keeps. It has copies of
+ * the Subgraphs of operators that may decline. */
 Status code_compile(const Graph *graph, Str name, Code **out) MUST_CHECK;
 void code_free(Code *code);
 void code_print(const Code *code, StrBuf *out); /* wick dump --stage bytecode, with the documents' names */

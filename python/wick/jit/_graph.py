@@ -45,7 +45,7 @@ class Graph(_Searched, _C._Graph):
     __str__ = __repr__
 
     def str(self, print_source_ranges=True):
-        """Its text, with the places in the source behind the nodes, or without."""
+        """Its text, with the places in the source after the nodes, or without."""
         return self.text(print_source_ranges)
 
     @staticmethod
@@ -60,7 +60,7 @@ class Graph(_Searched, _C._Graph):
         return _show_places
 
     def str_with_places(self):
-        """Its text, with the place in the source behind every node."""
+        """Its text, with the place in the source after every node."""
         return self.text(True)
 
     def nodes(self):
@@ -87,7 +87,7 @@ class Graph(_Searched, _C._Graph):
         return self.block().returnNode()
 
     def addInput(self, name=""):
-        """A new input, a Tensor, behind the others."""
+        """A new input, a Tensor, after the others."""
         return self.block()._add_input(name)
 
     def eraseInput(self, index):
@@ -260,7 +260,7 @@ class Block(_Searched, _C._Block):
         return self.returnNode().inputs()
 
     def addInputToBlock(self):
-        """A new input, a Tensor, behind the others."""
+        """A new input, a Tensor, after the others."""
         return self._add_input("")
 
     def _add_input(self, name):
@@ -291,7 +291,7 @@ class Use:
         self.user, self.offset = user, offset
 
     def isAfter(self, other):
-        """Whether the node stands behind that of another use."""
+        """Whether the node stands after that of another use."""
         if self.user == other.user:
             return self.offset > other.offset
         return self.user.isAfter(other.user)
@@ -327,7 +327,7 @@ class Value(_C._GraphValue):
         return self.setType(_graph_types.TensorType.create_from_tensor(tensor))
 
     def setDebugName(self, name):
-        """Names it; where the name is taken, with a number behind it."""
+        """Names it; where the name is taken, followed by a number."""
         self.set_name(name)
         return self
 
@@ -447,7 +447,7 @@ class Node(_Searched, _C._Node):
         return before if before is not None else self.owningBlock().paramNode()
 
     def isAfter(self, other):
-        """Whether it stands behind another node."""
+        """Whether it stands after another node."""
         return other.isBefore(self)
 
     # ---- changes ----
@@ -492,7 +492,7 @@ class Node(_Searched, _C._Node):
         return self
 
     def insertAfter(self, other):
-        """Puts a new node behind another one."""
+        """Puts a new node after another one."""
         if other.kind() == "prim::Param":
             nodes = other.owningBlock().nodes_list()
             self.place(other.owningBlock(), nodes[0] if nodes else None)

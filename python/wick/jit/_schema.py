@@ -51,7 +51,7 @@ class _Reader:
         return self.text[start:self.at]
 
     def kinds(self):
-        """Those between brackets, the first of which is behind us."""
+        """Those between brackets, the first of which was read."""
         parts = []
         while not self.took(")"):
             parts.append(self.kind())

@@ -3,28 +3,22 @@
 from wick import nn
 
 
-class QuantStub(nn.Module):
+class _Stub(nn.Module):
+    def __init__(self, qconfig=None):
+        super().__init__()
+        if qconfig:
+            self.qconfig = qconfig
+
+    def forward(self, x):
+        return x
+
+
+class QuantStub(_Stub):
     """Passes its input on; `convert` makes it quantize."""
 
-    def __init__(self, qconfig=None):
-        super().__init__()
-        if qconfig:
-            self.qconfig = qconfig
 
-    def forward(self, x):
-        return x
-
-
-class DeQuantStub(nn.Module):
+class DeQuantStub(_Stub):
     """Passes its input on; `convert` makes it dequantize."""
-
-    def __init__(self, qconfig=None):
-        super().__init__()
-        if qconfig:
-            self.qconfig = qconfig
-
-    def forward(self, x):
-        return x
 
 
 class QuantWrapper(nn.Module):
