@@ -37,7 +37,10 @@ static bool is_declined(const Call *call, Status status) {
   Reason reason;
   if (!reason_is_decline(status, &reason)) return false;
   const Services *services = call->exec->services;
-  reason_add_of(reason, call->op->name, call->body ? call->body->range : (SourceRange){0});
+  if (call->body)
+    reason_add_at(&call->body->declined, reason, call->op->name, call->body->range);
+  else
+    reason_add(reason, (SourceRange){0});
   STATISTIC_ADD(declines);
   if (call->exec->profile && services && services->profile_decline) services->profile_decline(call->exec, reason);
   return true;

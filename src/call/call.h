@@ -41,7 +41,7 @@
 #include <assert.h>
 
 #include "call/exec.h"
-#include "report/source.h"
+#include "report/reason.h"
 
 enum { CALL_MAX_OUTPUTS = 9 };
 
@@ -50,6 +50,7 @@ typedef Status Kernel(struct Call *call);
 typedef struct CallBody {
   SourceRange range;                                             /* of the call, for who counts */
   Status (*run)(const struct CallBody *body, struct Call *call); /* NULL: the row's body */
+  ReasonCounter declined;                                        /* why and how often */
 } CallBody;
 typedef struct Call {
   Exec *exec;
@@ -60,8 +61,8 @@ typedef struct Call {
   uint64_t dying;          /* bit i: nobody needs input i after this call, its memory may be reused */
   const struct Node *node; /* for factories' operations and traces; may be NULL */
   union {
-    void *state;          /* a factory's */
-    const CallBody *body; /* of other operators, those that may decline; may be NULL */
+    void *state;    /* a factory's */
+    CallBody *body; /* of other operators, those that may decline; may be NULL */
   };
   const IValue *given; /* for traces: what the caller gave for each parameter, before it was converted; may be NULL */
   const struct KindForm *form; /* runs in place of the row's kernel: call/kind_form.h; NULL: none */

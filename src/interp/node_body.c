@@ -24,7 +24,7 @@ NodeBody *node_body_new(const Node *node, const Operator *op, Arena *arena) {
   Graph *subgraph = operator_is_of_plans(op) ? node_subgraph(node) : NULL;
   if (!subgraph && !row_extras(op->row)->beside) return NULL;
   NodeBody *b = ARENA_NEW(arena, NodeBody);
-  *b = (NodeBody){.body = {node->range, subgraph ? run : NULL}};
+  *b = (NodeBody){.body = {.range = node->range, .run = subgraph ? run : NULL}};
   if (subgraph) {
     b->graph = graph_copy(subgraph, arena, subgraph->store); /* the Code may outlive the node */
     graph_seal(b->graph);                                    /* any thread may compile it */
@@ -34,6 +34,7 @@ NodeBody *node_body_new(const Node *node, const Operator *op, Arena *arena) {
 
 void node_body_free(void *body) {
   NodeBody *b = body;
+  reason_counter_end(&b->body.declined);
   code_free(b->code);
   if (b->graph) graph_dispose(b->graph);
 }

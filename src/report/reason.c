@@ -37,6 +37,7 @@ static _Atomic uint64_t totals[REASON_COUNT];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static Place *places; /* guarded; allocated with the first place, kept by the process */
 static uint32_t place_count;
+static ReasonCounter *counters; /* guarded */
 
 const char *reason_text(Reason reason) {
   assert(reason < REASON_COUNT);
@@ -113,7 +114,7 @@ static void count_place(Place *place) {
     same = find_place(place, place_count);
   }
   if (same) {
-    same->count++;
+    same->count += place->count;
   } else if (place_count < MAX_PLACES) {
     Source *source = (Source *)place->range.source;
     if (source) atomic_store_explicit(&source->has_reasons, true, memory_order_relaxed);
@@ -127,14 +128,19 @@ static Place *new_places(void) {
   return size_mul(MAX_PLACES, sizeof *places, &bytes) ? mem_alloc(bytes) : NULL;
 }
 
+static Place place_of(Reason reason, Str what, SourceRange range, uint64_t count) {
+  Place place = {.reason = (uint8_t)reason, .count = count, .range = {range.source, range.begin, range.begin}};
+  size_t shown = what.length < sizeof place.what ? what.length : sizeof place.what - 1;
+  if (shown) memcpy(place.what, what.data, shown);
+  return place;
+}
+
 void reason_add(Reason reason, SourceRange range) {
   reason_add_of(reason, (Str){0}, range);
 }
 void reason_add_of(Reason reason, Str what, SourceRange range) {
   assert(reason < REASON_COUNT);
-  Place place = {.reason = (uint8_t)reason, .count = 1, .range = {range.source, range.begin, range.begin}};
-  size_t shown = what.length < sizeof place.what ? what.length : sizeof place.what - 1;
-  if (shown) memcpy(place.what, what.data, shown);
+  Place place = place_of(reason, what, range, 1);
   atomic_fetch_add_explicit(&totals[reason], 1, memory_order_relaxed);
   if (jit_log_enabled("reason", JIT_DEBUG)) {
     write_down(&place);
@@ -147,8 +153,64 @@ void reason_add_of(Reason reason, Str what, SourceRange range) {
   lock_drop(&lock);
 }
 
+/* ---- counters ---- */
+
+/* The lock is held. */
+static void gather(ReasonCounter *c) {
+  assert(lock_is_held());
+  uint64_t count = atomic_exchange(&c->count, 0);
+  if (count && !places) places = new_places();
+  if (!count || !places) return;
+  Place place = place_of((Reason)(atomic_load(&c->known) - 1), c->what, c->range, count);
+  count_place(&place);
+}
+/* The lock is held. */
+static void unlink_counter(ReasonCounter *c) {
+  assert(lock_is_held() && atomic_load(&c->known));
+  *(c->previous ? &c->previous->next : &counters) = c->next;
+  if (c->next) c->next->previous = c->previous;
+  atomic_store(&c->known, 0);
+}
+
+static void begin_counting(ReasonCounter *c, Reason reason, Str what, SourceRange range) {
+  lock_take(&lock);
+  if (!atomic_load(&c->known)) {
+    c->what = what;
+    c->range = range;
+    c->previous = NULL;
+    c->next = counters;
+    if (counters) counters->previous = c;
+    counters = c;
+    atomic_store_explicit(&c->known, (uint32_t)reason + 1, memory_order_release);
+  }
+  lock_drop(&lock);
+}
+
+void reason_add_at(ReasonCounter *c, Reason reason, Str what, SourceRange range) {
+  assert(reason < REASON_COUNT);
+  uint32_t known = atomic_load_explicit(&c->known, memory_order_acquire);
+  if (known == (uint32_t)reason + 1 && !jit_log_enabled("reason", JIT_DEBUG)) {
+    atomic_fetch_add_explicit(&totals[reason], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&c->count, 1, memory_order_relaxed);
+    return;
+  }
+  reason_add_of(reason, what, range);
+  if (!known && range.source) begin_counting(c, reason, what, range);
+}
+
+void reason_counter_end(ReasonCounter *c) {
+  if (!atomic_load(&c->known)) return;
+  lock_take(&lock);
+  if (atomic_load(&c->known)) gather(c), unlink_counter(c);
+  lock_drop(&lock);
+}
+
 void reason_keep_places(const Source *source) {
   lock_take(&lock);
+  for (ReasonCounter *c = counters, *next; c; c = next) {
+    next = c->next;
+    if (c->range.source == source) gather(c), unlink_counter(c);
+  }
   write_down_places(source);
   lock_drop(&lock);
 }
@@ -172,6 +234,7 @@ static void print_reason(const Place *place, StrBuf *out) {
 void reason_print(StrBuf *out) {
   uint64_t left[REASON_COUNT];
   lock_take(&lock);
+  for (ReasonCounter *c = counters; c; c = c->next) gather(c);
   write_down_places(NULL);
   if (places) qsort(places, place_count, sizeof *places, compare_counts);
   for (int reason = 0; reason < REASON_COUNT; reason++) left[reason] = reason_count((Reason)reason);
@@ -189,6 +252,7 @@ void reason_reset(void) {
   mem_free(places);
   places = NULL;
   place_count = 0;
+  for (ReasonCounter *c = counters; c; c = c->next) atomic_store(&c->count, 0);
   for (int i = 0; i < REASON_COUNT; i++) atomic_store(&totals[i], 0);
   lock_drop(&lock);
 }

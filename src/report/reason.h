@@ -94,6 +94,17 @@ const char *reason_text(Reason reason);
 void reason_add(Reason reason, SourceRange range);
 /* The same, of one operator or node: "aten::cumsum". */
 void reason_add_of(Reason reason, Str what, SourceRange range);
+/* For a place that has something to tell at every call: counts its first reason without a lock. All zero at first. */
+typedef struct ReasonCounter {
+  _Atomic uint32_t known; /* the reason, + 1; 0: none so far */
+  _Atomic uint64_t count; /* not yet added to what is remembered of the place */
+  Str what;
+  SourceRange range;
+  struct ReasonCounter *next, *previous; /* of all that count something */
+} ReasonCounter;
+/* reason_add_of; `what` is text that stays. */
+void reason_add_at(ReasonCounter *counter, Reason reason, Str what, SourceRange range);
+void reason_counter_end(ReasonCounter *counter); /* before its memory goes, while nobody counts with it */
 uint64_t reason_count(Reason reason);
 /* What a kernel returns that leaves its call to the operator's body, having done nothing: static, one for each reason.
  * operator_call counts it and runs the body; nobody else sees it. */

@@ -120,6 +120,28 @@ static void each_is_counted_where_it_stands(void **state) {
   wick_module_release(module);
 }
 
+/* Looked at in between, and when the program is gone. */
+static void counts_outlive_the_program(void **state) {
+  (void)state;
+  wick_module *module = compile();
+  wick_value *x = input_of(cases[0].dtype);
+  char *text, row[300];
+  wick_value_release(run(module, cases[0].function, x, WICK_EXECUTOR_SPECIALIZING, NULL));
+  reason_reset();
+  for (int call = 0; call < CALLS; call++) {
+    wick_value_release(run(module, cases[0].function, x, WICK_EXECUTOR_SPECIALIZING, NULL));
+    if (call % 2) continue;
+    assert_int_equal(wick_explain(&text, NULL), WICK_OK);
+    wick_text_free(text);
+  }
+  wick_module_release(module);
+  wick_value_release(x);
+  assert_int_equal(wick_explain(&text, NULL), WICK_OK);
+  snprintf(row, sizeof row, "%dx  %s", CALLS, cases[0].line);
+  if (!strstr(text, row)) fail_msg("%s", text);
+  wick_text_free(text);
+}
+
 static void profiles_say_so(void **state) {
   (void)state;
   wick_module *module = compile();
@@ -235,9 +257,13 @@ static int setup(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_is_counted_where_it_stands), cmocka_unit_test(profiles_say_so),
-      cmocka_unit_test(gradients_are_recorded),          cmocka_unit_test(threads_share_a_body),
-      cmocka_unit_test(without_a_body_it_is_an_error),   cmocka_unit_test(declines_are_static),
+      cmocka_unit_test(each_is_counted_where_it_stands),
+      cmocka_unit_test(counts_outlive_the_program),
+      cmocka_unit_test(profiles_say_so),
+      cmocka_unit_test(gradients_are_recorded),
+      cmocka_unit_test(threads_share_a_body),
+      cmocka_unit_test(without_a_body_it_is_an_error),
+      cmocka_unit_test(declines_are_static),
   };
   return cmocka_run_group_tests(tests, setup, NULL);
 }

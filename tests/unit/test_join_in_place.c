@@ -67,7 +67,7 @@ static Status run_body(const CallBody *body, Call *call) {
   return op_call(&exec, &plain, call->input_count, call->inputs, 1, call->outputs);
 }
 static Status join(OpRef *ref, Tensor *a, Tensor *b, Tensor *c, int64_t dim, Tensor **out) {
-  static const CallBody body = {.run = run_body};
+  static CallBody body = {.run = run_body};
   const Operator *op;
   IValue result = IVALUE_NONE;
   IValue inputs[] = {ivalue_tensor(a), ivalue_tensor(b), ivalue_tensor(c), ivalue_int(dim)};

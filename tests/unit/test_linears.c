@@ -29,7 +29,7 @@ static Status run_body(const CallBody *body, Call *call) {
 }
 static Status call_joined(Case *c) {
   static OpRef ref = OP_REF("wick::linears", "");
-  static const CallBody body = {.run = run_body};
+  static CallBody body = {.run = run_body};
   const Operator *op;
   Call call = {.inputs = c->inputs, .input_count = INPUTS, .outputs = c->got, .output_count = LAYERS, .body = &body};
   for (int i = 0; i < LAYERS; i++) c->got[i] = IVALUE_NONE;
