@@ -65,7 +65,7 @@ WICK_API wick_status wick_graph_print_places(const wick_graph *graph, char **out
 WICK_API wick_status wick_graph_print_kernels(const wick_graph *graph, char **out_text, wick_error **error);
 /* Fails when the graph is broken: order and scope; operators whose schemas do not fit; control flow, constants and
  * containers whose inputs, outputs, attributes and types do not belong together. Of kinds that are no operators nothing
- * is asked. Operators that only passes make (wick::linears, prim::VarConcat) may stand in a graph, wherever it is from,
+ * is asked. Operators that only passes make (wick::region, prim::VarConcat) may stand in a graph, wherever it is from,
  * and fit as others do: what their schemas leave open has types, too. Runs before wick's passes and the first run, and
  * after every pass from outside. */
 WICK_API wick_status wick_graph_check(const wick_graph *graph, wick_error **error);

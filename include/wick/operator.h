@@ -41,7 +41,7 @@ WICK_API wick_status wick_library_find(const char *name, char **out_path, wick_e
 WICK_API void wick_set_automatic_libraries(int on);
 /* The files of the libraries that are open, in order; static. NULL: no such index. */
 WICK_API const char *wick_library_path(size_t index);
-/* Whether an operator of that name is there. Those that only passes make (wick::linears) are not there for anybody
+/* Whether an operator of that name is there. Those that only passes make (wick::region) are not there for anybody
  * else: programs, archives and calls that name one are refused. Graphs may hold their nodes (wick/graph.h). */
 WICK_API int wick_op_exists(const char *name);
 /* Why nothing of an operator's namespace is there: its library is not installed, is not opened by itself, failed to

@@ -10,8 +10,6 @@ extern const OpTable op_table_complex;
 extern const OpTable op_table_composite;
 extern const OpTable op_table_conv;
 extern const OpTable op_table_conv_named;
-extern const OpTable op_table_conv_expand;
-extern const OpTable op_table_conv_norm;
 extern const OpTable op_table_create;
 extern const OpTable op_table_decomposed;
 extern const OpTable op_table_dict;
@@ -39,8 +37,6 @@ extern const OpTable op_table_linalg_lu;
 extern const OpTable op_table_linalg_ops;
 extern const OpTable op_table_linalg_qr;
 extern const OpTable op_table_linalg_spectral;
-extern const OpTable op_table_linear_pointwise;
-extern const OpTable op_table_linears;
 extern const OpTable op_table_list;
 extern const OpTable op_table_list_sort;
 extern const OpTable op_table_literal;
@@ -49,7 +45,7 @@ extern const OpTable op_table_math;
 extern const OpTable op_table_matmul;
 extern const OpTable op_table_nested;
 extern const OpTable op_table_norm;
-extern const OpTable op_table_norm_relu;
+
 extern const OpTable op_table_norm_backward;
 extern const OpTable op_table_number;
 extern const OpTable op_table_pad;
@@ -78,6 +74,7 @@ extern const OpTable op_table_quantized_linear;
 extern const OpTable op_table_random;
 extern const OpTable op_table_rearrange;
 extern const OpTable op_table_reduce;
+extern const OpTable op_table_region;
 extern const OpTable op_table_rnn;
 extern const OpTable op_table_sample;
 extern const OpTable op_table_scan;
@@ -106,8 +103,6 @@ const OpTable *const op_tables[] = {
     &op_table_composite,
     &op_table_conv,
     &op_table_conv_named,
-    &op_table_conv_expand,
-    &op_table_conv_norm,
     &op_table_create,
     &op_table_decomposed,
     &op_table_dict,
@@ -135,8 +130,6 @@ const OpTable *const op_tables[] = {
     &op_table_linalg_ops,
     &op_table_linalg_qr,
     &op_table_linalg_spectral,
-    &op_table_linear_pointwise,
-    &op_table_linears,
     &op_table_list,
     &op_table_list_sort,
     &op_table_literal,
@@ -145,7 +138,7 @@ const OpTable *const op_tables[] = {
     &op_table_matmul,
     &op_table_nested,
     &op_table_norm,
-    &op_table_norm_relu,
+
     &op_table_norm_backward,
     &op_table_number,
     &op_table_pad,
@@ -174,6 +167,7 @@ const OpTable *const op_tables[] = {
     &op_table_random,
     &op_table_rearrange,
     &op_table_reduce,
+    &op_table_region,
     &op_table_rnn,
     &op_table_sample,
     &op_table_scan,

@@ -38,7 +38,7 @@ static bool is_declined(const Call *call, Status status) {
   if (!reason_is_decline(status, &reason)) return false;
   const Services *services = call->exec->services;
   if (call->body)
-    reason_add_at(&call->body->declined, reason, call->op->name, call->body->range);
+    reason_add_at(&call->body->declined, reason, call->body->name, call->body->range);
   else
     reason_add(reason, (SourceRange){0});
   STATISTIC_ADD(declines);

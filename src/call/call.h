@@ -48,7 +48,9 @@ enum { CALL_MAX_OUTPUTS = 9 };
 typedef Status Kernel(struct Call *call);
 /* What does a call that the kernel declines (reason_decline). */
 typedef struct CallBody {
-  SourceRange range;                                             /* of the call, for who counts */
+  Str name;                                                      /* of what is called, for who counts */
+  SourceRange range;                                             /* of the call */
+  const struct Region *region;                                   /* call/region.h; NULL: it is none */
   Status (*run)(const struct CallBody *body, struct Call *call); /* NULL: the row's body */
   ReasonCounter declined;                                        /* why and how often */
 } CallBody;

@@ -8,5 +8,5 @@
 bool schema_fits_open(const FunctionSchema *schema, uint32_t count, const IValue *values, StrBuf *why);
 /* That, of a call whose schema has open types; and no undefined tensor where the row takes none. */
 Status call_check_open(const Call *call, const CallPlan *plan) MUST_CHECK;
-/* Whether a kernel may give the value to an operator for that argument as it is. */
+/* Test hook: whether a kernel may give the value to an operator for that argument as it is. */
 bool argument_takes_value(const Argument *argument, IValue value);

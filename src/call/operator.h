@@ -89,6 +89,9 @@ typedef struct RowExtras {
   /* Runs in the place of the row's body, to the same bits, where gradients record nothing and no tensor is unusual, or
    * declines. */
   Kernel *beside;
+  const struct Anchor *anchor; /* what its engine takes along of what comes before and after it (call/region.h) */
+  /* ActivationKind (compute/activation.h) by which engines know it. LIMITS: the two arguments after the tensor are. */
+  uint8_t activation;
 } RowExtras;
 #define BESIDE(kernel)           \
   .extras = &(const RowExtras) { \

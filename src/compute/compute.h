@@ -1,6 +1,7 @@
 /* compute: numeric engines that know no operator: numbers in memory, numbers out. Files for an instruction set are
  * told by their suffix, chosen when they run; the _body and _template headers are the source of those.
  *
+ *   compute/activation.h                functions of results that are in registers or in cache
  *   compute/element/element.h           one element at a time
  *   compute/gemm/gemm.h                 matrix products; gemm_template.h, gemm_tile_body.h, gemm_transpose.h,
  *                                       gemm_transpose_neon.h

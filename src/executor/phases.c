@@ -76,10 +76,9 @@ static void fuse_if_there(Graph *graph, const Exec *exec) {
 }
 
 void run_nondiff_optimization(Phases *p) {
-  static const PassList before_fusion = {&pass_lower_tuples,   &pass_remove_list_mutation, &pass_remove_tensor_mutation,
-                                         &pass_batch_mm,       &pass_quant_fusion,         &pass_fuse_convolution,
-                                         &pass_fuse_expansion, &pass_fuse_norm_relu,       &pass_fuse_attention,
-                                         &pass_join_linears,   &pass_fuse_linear,          &pass_concat_opt};
+  static const PassList before_fusion = {&pass_lower_tuples, &pass_remove_list_mutation, &pass_remove_tensor_mutation,
+                                         &pass_batch_mm,     &pass_quant_fusion,         &pass_fuse_regions,
+                                         &pass_concat_opt};
   static const PassList after_fusion = {&pass_use_variadic_cat, &pass_use_variadic_stack, /* cats left with lists */
                                         &pass_concat_in_place};
   if (!p->is_profiled) RUN(decompose_ops, decompose_ops(p->graph)); /* a profiled graph has been through it */

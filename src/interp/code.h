@@ -131,7 +131,7 @@ typedef struct Site {
   void (*state_free)(void *state);
   Function *function;
   _Atomic(Function *) cached; /* interface calls: the last class's method (Function.class_type says which) */
-  Str name;                   /* method, operator that is missing */
+  Str name;                   /* method, operator that is missing, region; mostly empty */
   Callable *callable;
   struct Code *code; /* of a fork */
   const Type *type;

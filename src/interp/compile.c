@@ -71,6 +71,7 @@ static void compile_operator(Compiler *c, const Node *node) {
     if (status) compile_out(c, status);
   } else if (op && (site->state = node_body_new(node, op, c->arena))) {
     site->state_free = node_body_free;
+    site->name = ((NodeBody *)site->state)->body.name;
   }
   site_outputs(c, site, node);
   emit(c, opcode, 0, index, 0, 0);

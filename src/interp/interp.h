@@ -6,6 +6,7 @@
  *   interp/state.h             what a plan's Code reads of its first argument before it runs
  *   interp/compile_internal.h  what the files that make it share
  *   interp/node_body.h         what runs where a plan's operator declines
+ *   interp/region_read.h       regions of plans, read of their Subgraphs
  *   interp/last_use.h          where values die
  *   interp/task.h              frames, stacks, tasks
  *   interp/profile.h           what profiling code observes, guards

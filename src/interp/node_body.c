@@ -1,5 +1,6 @@
 #include "interp/node_body.h"
 
+#include "interp/region_read.h"
 #include "ir/subgraph.h"
 
 /* Threads that come at once may make it twice: the first one's is kept. */
@@ -24,10 +25,12 @@ NodeBody *node_body_new(const Node *node, const Operator *op, Arena *arena) {
   Graph *subgraph = operator_is_of_plans(op) ? node_subgraph(node) : NULL;
   if (!subgraph && !row_extras(op->row)->beside) return NULL;
   NodeBody *b = ARENA_NEW(arena, NodeBody);
-  *b = (NodeBody){.body = {.range = node->range, .run = subgraph ? run : NULL}};
+  *b = (NodeBody){.body = {.name = op->name, .range = node->range, .run = subgraph ? run : NULL}};
   if (subgraph) {
     b->graph = graph_copy(subgraph, arena, subgraph->store); /* the Code may outlive the node */
     graph_seal(b->graph);                                    /* any thread may compile it */
+    if (node->kind == SYM_wick_region && (b->body.region = region_read(b->graph, arena)))
+      b->body.name = b->body.region->name;
   }
   return b;
 }

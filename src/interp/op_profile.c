@@ -100,7 +100,7 @@ typedef struct RowTexts {
 } RowTexts;
 static void keep_texts(void *argument) {
   RowTexts *t = argument;
-  t->row->name = keep(t->profile, t->site->op ? t->site->op->name : t->site->name);
+  t->row->name = keep(t->profile, t->site->name.length || !t->site->op ? t->site->name : t->site->op->name);
   t->row->overload = keep(t->profile, t->site->op ? t->site->op->overload_name : STR(""));
   t->row->function = keep(t->profile, t->function);
   t->row->place = keep(t->profile, strbuf_view(&t->place));

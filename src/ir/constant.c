@@ -1,5 +1,6 @@
 /* Constants: which values may stand in a prim::Constant, and in which attribute form (as PyTorch: numbers and bools as
  * int and float, text and devices as string, tensors as tensor, the rest boxed). */
+#include "ir/constant.h"
 #include "ir/ir_internal.h"
 
 /* A value may hold one part many times over; what prints, compares and copies constants walks it as a tree. */
@@ -159,4 +160,31 @@ bool value_is_constant(const Value *value, IValue *out) {
     default:
       return false;
   }
+}
+
+bool constant_int(const Value *value, int64_t *out) {
+  IValue v;
+  if (!value_is_constant(value, &v) || v.tag != TAG_INT) return false;
+  *out = v.i;
+  return true;
+}
+
+bool constant_bool(const Value *value, bool *out) {
+  IValue v;
+  if (!value_is_constant(value, &v) || v.tag != TAG_BOOL) return false;
+  *out = v.b;
+  return true;
+}
+
+bool constant_double(const Value *value, double *out) {
+  IValue v;
+  if (!value_is_constant(value, &v)) return false;
+  if (v.tag != TAG_INT && v.tag != TAG_FLOAT && v.tag != TAG_BOOL) return false;
+  *out = ivalue_to_double(v);
+  return true;
+}
+
+bool constant_is_bool(const Value *value, bool expected) {
+  bool b;
+  return constant_bool(value, &b) && b == expected;
 }

@@ -1,6 +1,7 @@
 /* ir: programs as data. In reading order, and for those who ask for them:
  *
  *   ir/subgraph.h        nodes that hold a graph
+ *   ir/constant.h        numbers of constants
  *   ir/operator_use.h    the operators that code uses, and may use
  *   ir/alias_db.h        what values may point to, who writes there, which nodes may change places
  *   ir/memory_dag.h      what may point to what, under it

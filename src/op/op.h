@@ -11,11 +11,10 @@
  *   op/tensor/view.h          what the rows of views share
  *   op/nn/pool.h              windows of pooling
  *   op/nn/norm.h              batch normalization by stored statistics
+ *   op/nn/softmax.h           softmax as the anchor of attention
  *   op/nn/conv.h              how convolutions' arguments are read
- *   op/nn/fused.h             what operators of plans ask before they do the work of several
- *   op/nn/conv_norm.h         a convolution with what belongs to it, as one call
+ *   op/nn/fused.h             what engines ask before they do a region at once
  *   op/nn/linear.h            the product of a linear layer
- *   op/nn/linear_pointwise.h  activations that linear layers take along
  *   op/nn/rnn_layers.h        recurrent layers without an operator call for each gate
  *   op/quantized/quantized.h  what kernels of quantized tensors share
  *   op/quantized/layer.h      weights of quantized layers, and their outputs

@@ -2,8 +2,9 @@
  * graph's arena and throw to its catch point.
  *
  *   pass/pass.h                      the passes (this file)
- *   pass/rewrite/rewrite.h           what they share: constants behind values, nodes made in passing, limits
+ *   pass/rewrite/rewrite.h           what they share: nodes made in passing, limits
  *   pass/rewrite/chain.h             nodes used by the next alone, which become one
+ *   pass/rewrite/join_anchors.h      anchors of one input, for fuse_regions
  *   pass/motion/with_aliases.h       passes that ask the alias analysis
  *   pass/motion/inliner.h            inlining with a say in it
  *   pass/types/shape_analysis.h      types of all values of a graph
@@ -54,22 +55,9 @@ void dead_code_elimination(Graph *graph);
 
 /* ---- not part of the clean-up ---- */
 
-/* matmul or bmm, mul, add and masked_fill of masks, softmax and the product with values are one wick::attention. For
- * plans: archives never hold it. */
-void fuse_attention(Graph *graph);
-/* The product with a gate, aten::conv2d, batch_norm with stored statistics, the sum with a tensor and relu, hardtanh,
- * hardswish, silu, ... are one wick::convolution_norm. For plans: archives never hold it. */
-void fuse_convolution(Graph *graph);
-/* wick::convolution_norm of a 1x1 kernel and the depthwise one of its result alone are one wick::expand_convolution.
- * For plans: archives never hold it. */
-void fuse_expansion(Graph *graph);
-/* batch_norm with stored statistics and relu are one wick::batch_norm_relu. For plans: archives never hold it. */
-void fuse_norm_relu(Graph *graph);
-/* aten::linear, the sum with a tensor and an activation are one wick::linear_pointwise. For plans: archives never hold
- * it. */
-void fuse_linear(Graph *graph);
-/* aten::linear of one input, near each other, are one wick::linears. For plans: archives never hold it. */
-void join_linears(Graph *graph);
+/* What engines do at once, an anchor (a convolution, a linear layer, the softmax of attention) with what comes before
+ * and after it, or several anchors of one input, is one wick::region. For plans: archives never hold it. */
+void fuse_regions(Graph *graph);
 /* Bodies of called functions and methods in place of the calls, and of the calls in those. What recurses, is not
  * compiled or would make the graph too large stays a call. */
 void inliner(Graph *graph);
@@ -133,7 +121,7 @@ void concat_opt(Graph *graph);
  * plans: archives never hold them. */
 void use_variadic_cat(Graph *graph);
 void use_variadic_stack(Graph *graph);
-/* prim::VarConcat of results of wick::convolution_norm that nobody else wants is wick::cat_in_place, and they are
+/* prim::VarConcat of results of convolutions that nobody else wants is wick::cat_in_place, and they are
  * written where it has them. For plans. */
 void concat_in_place(Graph *graph);
 /* Attributes that the graph does not write are read at its start, once each. */
@@ -150,6 +138,9 @@ bool remove_mutation_of_any_type(Graph *graph);
 /* Operators in place become functional, and what uses self after them uses the result; those whose writes are seen
  * around a branch or loop stay. For exporters: views don't see it, results may differ. */
 void remove_inplace_ops(Graph *graph);
+/* Products with a transposed weight and sums with a bias become aten::linear, as PyTorch has it for quantization:
+ * weights are taken for matrices, and errors may differ. */
+void fuse_linear(Graph *graph);
 /* Bodies of forks in place of the forks, results in place of waits. */
 void inline_fork_wait(Graph *graph);
 
@@ -238,17 +229,13 @@ typedef struct Pass {
   X(erase_number_types) \
   X(erase_shape_information) \
   X(fold_frozen_conv_bn) \
-  X(fuse_attention) \
-  X(fuse_convolution) \
-  X(fuse_expansion) \
   X(fuse_linear) \
-  X(fuse_norm_relu) \
+  X(fuse_regions) \
   X(guard_elimination) \
   X(hoist_attributes) \
   X(inline_fork_wait) \
   X(inliner) \
   X(insert_guards) \
-  X(join_linears) \
   X(liveness) \
   X(loop_invariant_code_motion) \
   X(loop_peeling) \

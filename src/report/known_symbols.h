@@ -186,14 +186,9 @@
   X(aten, values) \
   X(aten, wait) \
   X(aten, warn) \
-  X(wick, attention) \
-  X(wick, batch_norm_relu) \
   X(wick, cat_in_place) \
   X(wick, cat_room) \
-  X(wick, convolution_norm) \
-  X(wick, expand_convolution) \
-  X(wick, linear_pointwise) \
-  X(wick, linears) \
+  X(wick, region) \
   X(attr, Subgraph) \
   X(attr, beg) \
   X(attr, cached) \

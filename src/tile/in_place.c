@@ -42,6 +42,11 @@ bool tile_in_place_begin(TileInPlace *t, const TileKernel *kernel, const TileArg
   return kernel->types[last] == TILE_F32 && set_arguments(t, arguments);
 }
 
+size_t tile_in_place_bytes(const TileKernel *kernel) {
+  size_t used = (size_t)(kernel->argument_count + kernel->constant_count);
+  return offsetof(TileInPlace, numbers) + used * sizeof(float[IN_PLACE_SPAN]);
+}
+
 /* The last instruction alone writes to x: it is the only one that nobody reads x after. */
 void tile_in_place(const TileInPlace *t, int64_t n, float *x) {
   const TileKernel *kernel = t->kernel;

@@ -16,5 +16,7 @@ typedef struct TileInPlace {
 /* One argument for each of the kernel's; of the tensor's nothing is read. False: it is not of that kind, and tile_run
  * has to do it. */
 bool tile_in_place_begin(TileInPlace *t, const TileKernel *kernel, const TileArgument *arguments);
+/* How much of such a TileInPlace is in use: the rest need not be there. */
+size_t tile_in_place_bytes(const TileKernel *kernel);
 /* Up to IN_PLACE_SPAN elements. */
 void tile_in_place(const TileInPlace *t, int64_t n, float *x);

@@ -1,7 +1,7 @@
-/* Each pass alone: programs that it changes do the same afterwards. pass/programs/<pass>.py holds functions,
- * <pass>.ir graphs between lines "===", both made for that pass. What a graph does that can't run as written says
- * another one after a line "---". A function `fails_...` has an error with all arguments. Lines at the start of the
- * file may say
+/* Each pass alone: programs that it changes do the same afterwards. pass/programs/<pass>.py, and <pass>.<part>.py,
+ * hold functions, <pass>.ir graphs between lines "===", all made for that pass. What a graph does that can't run
+ * as written says another one after a line "---". A function `fails_...` has an error with all arguments. Lines at
+ * the start of the file may say
  *
  *   # with: name name...    the passes that run, if others are needed before or after it
  *   # tolerance: 1e-5       what may differ, where sums change their order
@@ -441,20 +441,35 @@ static int64_t check_graphs(const Programs *p, char *text) {
   return wrong;
 }
 
-/* What is wrong; `*out_found` if there are programs. */
-static int64_t check_file(const Pass *pass, const char *extension, bool *out_found) {
-  char path[300];
-  snprintf(path, sizeof path, "pass/programs/%s%s", pass->name, extension);
+/* What is wrong. */
+static int64_t check_file(const Pass *pass, const char *path) {
   FILE *file = fopen(path, "rb");
   if (!file) return 0;
   char *text = calloc(1, 1 << 16);
   size_t length = fread(text, 1, (1 << 16) - 1, file);
   fclose(file);
   Programs p = {.path = path, .pass = pass};
-  *out_found = true;
   read_header(&p, text);
-  int64_t wrong = strcmp(extension, ".py") ? check_graphs(&p, text) : check_functions(&p, (Str){text, length});
+  bool is_ir = str_ends_with(str_from(path), ".ir");
+  int64_t wrong = is_ir ? check_graphs(&p, text) : check_functions(&p, (Str){text, length});
   free(text);
+  return wrong;
+}
+
+/* <pass>.py, <pass>.ir, <pass>.<anything>.py; `*out_found` if there is one. */
+static int64_t check_files(const Pass *pass, bool *out_found) {
+  size_t length = strlen(pass->name);
+  int64_t wrong = 0;
+  DIR *folder = opendir("pass/programs");
+  assert_non_null(folder);
+  for (struct dirent *entry; (entry = readdir(folder));) {
+    char path[300];
+    if (strncmp(entry->d_name, pass->name, length) != 0 || entry->d_name[length] != '.') continue;
+    snprintf(path, sizeof path, "pass/programs/%s", entry->d_name);
+    *out_found = true;
+    wrong += check_file(pass, path);
+  }
+  closedir(folder);
   return wrong;
 }
 
@@ -465,8 +480,7 @@ static void test_rewrites(void **state) {
   for (const Pass *pass = pass_next(NULL); pass; pass = pass_next(pass)) {
     bool found = false;
     if (pass->keeps == KEEPS_NOTHING || (wanted && strcmp(wanted, pass->name) != 0)) continue;
-    wrong += check_file(pass, ".py", &found);
-    wrong += check_file(pass, ".ir", &found);
+    wrong += check_files(pass, &found);
     if (!found) {
       print_error("pass %s has no programs in pass/programs\n", pass->name);
       wrong++;

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "activation_fixture.h"
 #include "base/processor.h"
 #include "compute/conv/conv_patches.h"
 #include "compute/conv/flat_few.h"
@@ -86,18 +87,18 @@ static double finished(const ConvEpilogue *e, double x, int64_t channel, int64_t
   if (e->shift) x += (double)e->shift[channel];
   if (e->add) x += (double)e->add[index];
   double gate = fmin(fmax(x + 3, 0), 6) / 6;
-  switch (e->activation) {
-    case CONV_CLAMP:
-      return fmin(fmax(x, (double)e->low), (double)e->high);
-    case CONV_HARDSWISH:
+  switch (e->activation.kind) {
+    case ACTIVATION_LIMITS:
+      return fmin(fmax(x, (double)e->activation.low), (double)e->activation.high);
+    case ACTIVATION_HARDSWISH:
       return x * gate;
-    case CONV_HARDSIGMOID:
+    case ACTIVATION_HARDSIGMOID:
       return gate;
-    case CONV_SIGMOID:
+    case ACTIVATION_SIGMOID:
       return 1 / (1 + exp(-x));
-    case CONV_SILU:
+    case ACTIVATION_SILU:
       return x / (1 + exp(-x));
-    case CONV_GELU:
+    case ACTIVATION_FORMULA:
       return 0.5 * x * (1 + erf(x * M_SQRT1_2));
     default:
       return x;
@@ -310,9 +311,7 @@ static void test_few_results(void **state) {
     c.epilogue = (ConvEpilogue){.scale = i & 1 ? c.scale : NULL,
                                 .shift = i & 2 ? c.shift : NULL,
                                 .add = i & 4 ? c.add : NULL,
-                                .activation = (ConvActivation)(i / 8 % CONV_ACTIVATION_COUNT),
-                                .low = -0.5F,
-                                .high = i % 7 ? 2 : INFINITY};
+                                .activation = activation((uint64_t)(i / 8), -0.5F, i % 7 ? 2 : INFINITY)};
     run_case(&c);
     free_case(&c);
   }
@@ -388,9 +387,7 @@ static void test_epilogues(void **state) {
     c.epilogue = (ConvEpilogue){.scale = i & 4 ? c.scale : NULL,
                                 .shift = i & 8 ? c.shift : NULL,
                                 .add = i & 16 ? c.add : NULL,
-                                .activation = (ConvActivation)(i % CONV_ACTIVATION_COUNT),
-                                .low = -0.5F,
-                                .high = i % 7 ? 2 : INFINITY};
+                                .activation = activation((uint64_t)(i), -0.5F, i % 7 ? 2 : INFINITY)};
     run_case(&c);
     run_product(&c);
     free_case(&c);
@@ -454,7 +451,7 @@ static void test_nan(void **state) {
   ConvParams p = plain(1, 1, 1, 20, 1, 1, 0);
   float weight[FLAT_ROWS] = {1}, out[20];
   set_case(&c, &p);
-  c.epilogue = (ConvEpilogue){.activation = CONV_CLAMP, .low = 0, .high = 6};
+  c.epilogue = (ConvEpilogue){.activation = {ACTIVATION_LIMITS, 0, 6, NULL}};
   c.input[3] = c.input[19] = NAN;
   for (int t = 0, n = table_count(); t < n; t++) {
     assert_null(flat_conv_by(tables[t], &work, &c.p, c.input, weight, &c.epilogue, out));
@@ -505,9 +502,7 @@ static void test_winograd(void **state) {
       c.epilogue = (ConvEpilogue){.scale = i & 1 ? c.scale : NULL,
                                   .shift = i & 2 ? c.shift : NULL,
                                   .add = width % 2 ? c.add : NULL,
-                                  .activation = (ConvActivation)(width % CONV_ACTIVATION_COUNT),
-                                  .low = -1,
-                                  .high = 6};
+                                  .activation = activation((uint64_t)(width), -1, 6)};
       run_winograd(&c, counts);
       free_case(&c);
     }
@@ -603,9 +598,7 @@ static void test_depthwise(void **state) {
     c.epilogue = (ConvEpilogue){.scale = i & 1 ? c.scale : NULL,
                                 .shift = i & 2 ? c.shift : NULL,
                                 .add = i & 4 ? c.add : NULL,
-                                .activation = (ConvActivation)(i % CONV_ACTIVATION_COUNT),
-                                .low = -1,
-                                .high = 6};
+                                .activation = activation((uint64_t)(i), -1, 6)};
     run_depthwise(&c);
     free_case(&c);
   }
@@ -754,7 +747,10 @@ static void test_gates(void **state) {
           y[i] = x[i];
         }
         y[N] = -77;
-        FlatTile tile = {.out = y, .out_stride = N, .rows = 1, .activation = is_silu ? CONV_SILU : CONV_SIGMOID};
+        FlatTile tile = {.out = y,
+                         .out_stride = N,
+                         .rows = 1,
+                         .activation = {.kind = is_silu ? ACTIVATION_SILU : ACTIVATION_SIGMOID}};
         tables[t]->finish_rows(&tile, 0, N, N, NULL, y);
         assert_true(y[N] == -77);
         for (int i = 0; i < N; i++) {

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "activation_fixture.h"
 #include "base/processor.h"
 #include "compute/conv/flat_conv.h"
 #include "compute/conv/flat_expand.h"
@@ -67,9 +68,7 @@ static void set_case(Case *c, int64_t batch, int64_t in, int64_t channels, int64
     c->ends[i] = (ConvEpilogue){.scale = next() % 4 ? c->vectors[i] : NULL,
                                 .shift = next() % 4 ? c->vectors[2 + i] : NULL,
                                 .add = i && next() % 4 == 0 ? c->add : NULL,
-                                .activation = (ConvActivation)(next() % CONV_ACTIVATION_COUNT),
-                                .low = -0.5F,
-                                .high = next() % 2 ? 2 : INFINITY};
+                                .activation = activation((uint64_t)(next()), -0.5F, next() % 2 ? 2 : INFINITY)};
 }
 static void free_case(Case *c) {
   for (int i = 0; i < 4; i++) mem_free(c->vectors[i]);

@@ -1,21 +1,31 @@
 /* Convolutions that write where a joined tensor has their results: the memory is one where that can be, and the values
  * are those of cat wherever it can't. */
-#include "checks.h"
+#include "region_fixture.h"
 
 static Exec exec;
 static List *ones, *zeros;
+static RegionText convolution;
 
 static int setup(void **state) {
   (void)state;
   exec_init(&exec, NULL);
   check(list_from_ints(SIZES(1, 1), 2, &ones));
   check(list_from_ints(SIZES(0, 0), 2, &zeros));
+  region_parse(&convolution,
+               "graph(%x : Tensor, %w : Tensor, %ones : int[], %zeros : int[]):\n"
+               "  %none : NoneType = prim::Constant()\n"
+               "  %one : int = prim::Constant[value=1]()\n"
+               "  %half : float = prim::Constant[value=0.5]()\n"
+               "  %y : Tensor = aten::conv2d(%x, %w, %none, %ones, %zeros, %ones, %one)\n"
+               "  %z : Tensor = aten::mul(%y, %half)\n"
+               "  return (%z)\n");
   return 0;
 }
 static int teardown(void **state) {
   (void)state;
   ivalue_release(ivalue_list(ones));
   ivalue_release(ivalue_list(zeros));
+  region_dispose(&convolution);
   return 0;
 }
 
@@ -29,33 +39,10 @@ static Tensor *numbers(int64_t a, int64_t b, int64_t c, int64_t d, float step) {
 
 /* What a plan calls: a 1x1 convolution to `channels`, as number `place` behind `beside`. */
 static Tensor *convolve(Tensor *x, int64_t channels, Tensor *beside, int64_t place, int64_t room) {
-  static OpRef op = OP_REF("wick::convolution_norm", "beside");
   Tensor *w = numbers(channels, x->sizes[1], 1, 1, 0.25f);
-  IValue none = IVALUE_NONE, one = ivalue_list(ones), zero = ivalue_list(zeros), result;
-  IValue inputs[] = {ivalue_tensor(x),
-                     ivalue_tensor(w),
-                     none,
-                     one,
-                     zero,
-                     one,
-                     ivalue_int(1),
-                     none,
-                     none,
-                     none,
-                     none,
-                     ivalue_float(0),
-                     none,
-                     ivalue_bool(false),
-                     none,
-                     ivalue_float(0),
-                     ivalue_float(0),
-                     ivalue_int(2),
-                     none,
-                     ivalue_bool(false),
-                     beside ? ivalue_tensor(beside) : none,
-                     ivalue_int(place),
-                     ivalue_int(room)};
-  check(op_call(&exec, &op, sizeof inputs / sizeof *inputs, inputs, 1, &result));
+  IValue result, inputs[] = {ivalue_tensor(x), ivalue_tensor(w), ivalue_list(ones), ivalue_list(zeros)};
+  IValue placed[] = {beside ? ivalue_tensor(beside) : IVALUE_NONE, ivalue_int(place), ivalue_int(room)};
+  check(region_call(&exec, &convolution, inputs, 3, placed, &result));
   tensor_release(w);
   return result.tensor;
 }

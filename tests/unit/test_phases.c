@@ -17,10 +17,9 @@ static const char program[] =
   "dead_code_elimination", "common_subexpression_elimination", "peephole", "constant_propagation_mutable",    \
       "constant_pooling", "loop_unrolling", "common_subexpression_elimination", "loop_invariant_code_motion", \
       "check_inplace"
-#define NONDIFF                                                                                                     \
-  "lower_tuples", "remove_list_mutation", "remove_tensor_mutation", "batch_mm", "quant_fusion", "fuse_convolution", \
-      "fuse_expansion", "fuse_norm_relu", "fuse_attention", "join_linears", "fuse_linear", "concat_opt",            \
-      "graph_fuser", "use_variadic_cat", "use_variadic_stack", "concat_in_place", "user_passes"
+#define NONDIFF                                                                                                 \
+  "lower_tuples", "remove_list_mutation", "remove_tensor_mutation", "batch_mm", "quant_fusion", "fuse_regions", \
+      "concat_opt", "graph_fuser", "use_variadic_cat", "use_variadic_stack", "concat_in_place", "user_passes"
 #define INSENSITIVE                                                                                          \
   "inliner", "lower_grad_of", "clear_undefinedness", REQUIRED, "decompose_ops", "constant_propagation",      \
       "dead_code_elimination", "common_subexpression_elimination", "constant_pooling", "peephole_no_shapes", \

@@ -105,7 +105,7 @@ static void nobody_can_name_them(void **state) {
     refused_as_alias(name, path);
     count++;
   }
-  assert_true(count > 20);
+  assert_true(count > 15);
 }
 
 /* The prelude is wick's own text: what it names is there, for programs that use it. */
@@ -132,22 +132,22 @@ static void graphs_are_checked(void **state) {
       {"graph(%a : int):\n  %r : int[] = prim::BroadcastSizes(%a)\n  return (%r)\n", "no schema fits"},
       {"graph(%a : int[]):\n  %r : int[] = prim::BroadcastSizes(%a, %a)\n  return (%r)\n", NULL},
       {"graph(%a : Tensor):\n  %r : int = prim::MMBatchSide[side=0](%a, %a)\n  return (%r)\n", "the outputs are not"},
-      {"graph(%a : Tensor):\n  %r : int = wick::linears(%a, %a, %a)\n  return (%r)\n", "the outputs are not"},
-      {"graph(%a : Tensor):\n  %r : Tensor = wick::linears(%a, %a)\n  return (%r)\n", "no schema fits"},
-      {"graph(%a : Tensor):\n  %r : Tensor = wick::linears_0(%a, %a, %a)\n  return (%r)\n"
-       "with wick::linears_0 = graph(%a : Tensor, %b : Tensor):\n  return (%b)\n",
+      {"graph(%a : Tensor):\n  %r : int = wick::region(%a, %a, %a)\n  return (%r)\n", "the outputs are not"},
+      {"graph(%a : int):\n  %r : int = wick::cat_room(%a, %a)\n  return (%r)\n", "no schema fits"},
+      {"graph(%a : Tensor):\n  %r : Tensor = wick::region_0(%a, %a, %a)\n  return (%r)\n"
+       "with wick::region_0 = graph(%a : Tensor, %b : Tensor):\n  return (%b)\n",
        NULL},
-      {"graph(%a : Tensor):\n  %r : Tensor = wick::linears_0(%a, %a, %a)\n  return (%r)\n"
-       "with wick::linears_0 = graph(%a : Tensor, %b : Tensor, %c : Tensor, %d : Tensor):\n  return (%b)\n",
+      {"graph(%a : Tensor):\n  %r : Tensor = wick::region_0(%a, %a, %a)\n  return (%r)\n"
+       "with wick::region_0 = graph(%a : Tensor, %b : Tensor, %c : Tensor, %d : Tensor):\n  return (%b)\n",
        "the Subgraph takes more inputs"},
-      {"graph(%a : Tensor):\n  %r : Tensor = wick::linears_0(%a, %a, %a)\n  return (%r)\n"
-       "with wick::linears_0 = graph(%a : Tensor, %b : int[]):\n  return (%a)\n",
+      {"graph(%a : Tensor):\n  %r : Tensor = wick::region_0(%a, %a, %a)\n  return (%r)\n"
+       "with wick::region_0 = graph(%a : Tensor, %b : int[]):\n  return (%a)\n",
        "the Subgraph takes another type of input"},
-      {"graph(%a : Tensor):\n  %r : Tensor = wick::linears_0(%a, %a, %a)\n  return (%r)\n"
-       "with wick::linears_0 = graph(%a : Tensor):\n  return (%a, %a)\n",
+      {"graph(%a : Tensor):\n  %r : Tensor = wick::region_0(%a, %a, %a)\n  return (%r)\n"
+       "with wick::region_0 = graph(%a : Tensor):\n  return (%a, %a)\n",
        "the Subgraph gives another number of outputs"},
-      {"graph(%a : Tensor):\n  %r : Tensor = wick::linears_0(%a, %a, %a)\n  return (%r)\n"
-       "with wick::linears_0 = graph(%a : Tensor):\n  %n : int = prim::Constant[value=1]()\n  return (%n)\n",
+      {"graph(%a : Tensor):\n  %r : Tensor = wick::region_0(%a, %a, %a)\n  return (%r)\n"
+       "with wick::region_0 = graph(%a : Tensor):\n  %n : int = prim::Constant[value=1]()\n  return (%n)\n",
        "the Subgraph gives another type of output"},
       {"graph(%a : Tensor):\n  %r : int = prim::AutogradAdd(%a, %a)\n  return (%r)\n", "the outputs are not"},
       {"graph(%a : Tensor):\n  %r : int = prim::ConstantChunk[chunks=1, dim=0](%a)\n  return (%r)\n",
@@ -204,7 +204,7 @@ static void expect_error(const char *name, const char *error, uint32_t count, IV
 
 static void kernels_look(void **state) {
   (void)state;
-  const IValue number = ivalue_int(1311768467294899695), none = IVALUE_NONE, yes = ivalue_bool(true);
+  const IValue number = ivalue_int(1311768467294899695), none = IVALUE_NONE;
   const IValue undefined = ivalue_tensor(tensor_undefined());
   EXPECT_ERROR("prim::BroadcastSizes", "'List[int]' for argument 0 but instead found type 'int'", number);
   EXPECT_ERROR("prim::VarStack", "'int' for argument 2 but instead found type 'str'", matrix(2, 2), matrix(2, 2),
@@ -215,13 +215,7 @@ static void kernels_look(void **state) {
   EXPECT_ERROR("wick::cat_in_place", "'int' for argument 2 but instead found type 'str'", matrix(2, 2), matrix(2, 2),
                text("a"));
   EXPECT_ERROR("wick::cat_room", "'Tensor' for argument 0", number);
-  EXPECT_ERROR("wick::linears", "It does not take 2 arguments", matrix(2, 2), matrix(2, 2));
-  EXPECT_ERROR("wick::linear_pointwise", "no activation 'gelu' of these arguments", matrix(5, 4), matrix(33, 4), none,
-               matrix(5, 33), yes, text("gelu"), number);
-  EXPECT_ERROR("wick::attention", "needs a mask", matrix(2, 2), matrix(2, 2), matrix(2, 2), text("baddbmm"),
-               text("matmul"), none, yes, none, yes, none, ivalue_int(2), ivalue_int(1));
-  EXPECT_ERROR("wick::batch_norm_relu", "and it has no body", matrix(2, 2), none, none, ivalue_retain(undefined),
-               ivalue_retain(undefined), ivalue_float(0.1));
+  EXPECT_ERROR("wick::region", "and it has no body", matrix(2, 2), number, none, text("gelu"));
   EXPECT_ERROR("prim::TupleIndex", "'tuple' for argument 0", number, ivalue_int(0));
   ivalue_release(undefined);
 }

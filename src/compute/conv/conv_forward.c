@@ -51,8 +51,7 @@ static void finish_planes(const ConvParams *p, const ConvEpilogue *e, float *out
   int64_t size = p->out[0] * p->out[1] * p->out[2];
   for (int64_t plane = 0; plane < p->batch * p->out_channels; plane++, out += size) {
     int64_t channel = plane % p->out_channels;
-    FlatTile t = {
-        .out = out, .out_stride = size, .rows = 1, .activation = e->activation, .low = e->low, .high = e->high};
+    FlatTile t = {.out = out, .out_stride = size, .rows = 1, .activation = e->activation};
     for (int64_t i = 0; i < size; i++)
       out[i] = out[i] * (e->scale ? e->scale[channel] : 1) + (e->shift ? e->shift[channel] : 0);
     flat_kernels()->finish_rows(&t, 0, size, size, e->add ? e->add + plane * size : NULL, out);

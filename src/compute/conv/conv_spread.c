@@ -127,7 +127,7 @@ static void put_weights(const Part *part, const int64_t *kernel, Strides strides
       }
 }
 
-static const ConvEpilogue nothing = {.activation = CONV_NONE};
+static const ConvEpilogue nothing = {.activation = {ACTIVATION_NONE}};
 
 /* *done false: some result is not finite. */
 static Status run_winograd(const Work *work, const Part *part, int side, const int64_t *kernel, Strides strides,

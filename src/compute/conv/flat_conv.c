@@ -152,8 +152,6 @@ static FlatTile tile_of(const FlatConv *c, int64_t group, int64_t panel) {
       .scale = e->scale ? e->scale + channel : NULL,
       .shift = e->shift ? e->shift + channel : NULL,
       .activation = e->activation,
-      .low = e->low,
-      .high = e->high,
   };
 }
 
@@ -276,9 +274,7 @@ static void run_few(void *argument, int64_t begin, int64_t end) {
                                .scale = e->scale ? e->scale + channel : NULL,
                                .shift = e->shift ? e->shift + channel : NULL,
                                .add = c->add ? c->add + channel * size : NULL,
-                               .activation = e->activation,
-                               .low = e->low,
-                               .high = e->high});
+                               .activation = e->activation});
     begin += n;
   }
 }

@@ -62,9 +62,7 @@ static void run_plane(const Depthwise *d, int64_t plane, float *laid) {
                  .step = d->step,
                  .scale = e->scale ? e->scale[channel] : 1,
                  .shift = e->shift ? e->shift[channel] : 0,
-                 .activation = e->activation,
-                 .low = e->low,
-                 .high = e->high};
+                 .activation = e->activation};
   for (int64_t z = 0; z < p->out[0]; z++) {
     int64_t at = (plane * p->out[0] + z) * slice;
     f.input = (laid ? laid : from) + z * d->planes.extent[1] * d->planes.extent[2];

@@ -45,9 +45,7 @@ void flat_direct_rows(const FlatKernels *kernels, const ConvParams *p, const flo
                                 .add = e->add ? e->add + at : NULL,
                                 .scale = e->scale ? e->scale[channel] : 1,
                                 .shift = e->shift ? e->shift[channel] : 0,
-                                .activation = e->activation,
-                                .low = e->low,
-                                .high = e->high});
+                                .activation = e->activation});
 }
 
 static void run_planes(void *argument, int64_t begin, int64_t end) {

@@ -59,9 +59,9 @@ static inline __attribute__((always_inline)) void rows_at(const FlatDirect *p, i
   int64_t width = p->out_size[1], to = y * width + x;
   Mask mask = mask_of(width - x < LANES ? (int)(width - x) : LANES);
   V scale = splat(p->scale), shift = splat(p->shift);
-  if (!p->add && p->activation <= CONV_CLAMP) {
-    V low = splat(p->activation == CONV_CLAMP ? p->low : -INFINITY),
-      high = splat(p->activation == CONV_CLAMP ? p->high : INFINITY);
+  if (!p->add && p->activation.kind <= ACTIVATION_LIMITS) {
+    V low = splat(p->activation.kind == ACTIVATION_LIMITS ? p->activation.low : -INFINITY),
+      high = splat(p->activation.kind == ACTIVATION_LIMITS ? p->activation.high : INFINITY);
     float *out = p->out + to;
     UNROLLED for (int j = 0; j < rows; j++, out += width)
         store_masked(out, mask, clamp(plus(multiply(sums[j], scale), shift), low, high));
@@ -70,7 +70,7 @@ static inline __attribute__((always_inline)) void rows_at(const FlatDirect *p, i
   UNROLLED for (int j = 0; j < rows; j++, to += width) {
     V sum = plus(multiply(sums[j], scale), shift);
     if (p->add) sum = plus(sum, load_masked(p->add + to, mask));
-    store_masked(p->out + to, mask, activate(p->activation, p->low, p->high, sum));
+    store_masked(p->out + to, mask, activate(&p->activation, sum));
   }
 }
 
@@ -95,5 +95,6 @@ static void direct(const FlatDirect *p) {
     direct_of(p, 3, 2);
   else
     direct_of(p, 5, 2);
-  if (p->activation >= CONV_SIGMOID) activate_block(p->activation, 1, 0, p->out_size[0] * p->out_size[1], p->out);
+  if (activation_is_by_lines(&p->activation))
+    activate_block(&p->activation, 1, 0, p->out_size[0] * p->out_size[1], p->out);
 }

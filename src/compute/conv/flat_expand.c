@@ -56,9 +56,7 @@ static void expand(const Expand *x, const float *image, int64_t panel, int64_t b
                 .last = true,
                 .scale = e->scale ? e->scale + first : NULL,
                 .shift = e->shift ? e->shift + first : NULL,
-                .activation = e->activation,
-                .low = e->low,
-                .high = e->high};
+                .activation = e->activation};
   for (int64_t at = 0; at < n; at += width) {
     t.input = image + begin * length + at;
     t.width = (int)(n - at < width ? n - at : width);

@@ -82,10 +82,10 @@ static void finish_few(const FlatFew *f, int64_t first, int64_t rows, float line
 #define FINISH(at, m)                               \
   V x = load_masked(results + (at), m);             \
   if (add) x = plus(x, load_masked(add + (at), m)); \
-  store_masked(out + (at), m, activate(f->activation, f->low, f->high, x))
+  store_masked(out + (at), m, activate(&f->activation, x))
   EACH_VECTOR(rows * f->count, FINISH);
 #undef FINISH
-  if (f->activation >= CONV_SIGMOID) activate_block(f->activation, 1, 0, rows * f->count, out);
+  if (activation_is_by_lines(&f->activation)) activate_block(&f->activation, 1, 0, rows * f->count, out);
 }
 
 /* A panel without another is its own neighbor. */

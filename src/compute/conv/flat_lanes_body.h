@@ -89,10 +89,10 @@ static void lanes_scatter(const FlatLanes *lanes, int64_t n, const float *from, 
       if (l->scale) x = multiply(x, splat(l->scale[p]));
       if (l->shift) x = plus(x, splat(l->shift[p]));
       if (add) x = plus(x, load_masked(add + p * plane_stride + at, mask));
-      store_masked(out + p * plane_stride + at, mask, activate(l->activation, l->low, l->high, x));
+      store_masked(out + p * plane_stride + at, mask, activate(&l->activation, x));
     }
-    if (l->activation >= CONV_SIGMOID) /* while they are in L1 */
-      activate_block(l->activation, l->planes, plane_stride, n - at < LANES ? n - at : LANES, out + at);
+    if (activation_is_by_lines(&l->activation)) /* while they are in L1 */
+      activate_block(&l->activation, l->planes, plane_stride, n - at < LANES ? n - at : LANES, out + at);
   }
 }
 

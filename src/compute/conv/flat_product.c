@@ -99,9 +99,7 @@ static void run_panel(const Product *w, int64_t group, int64_t panel, int half, 
     FlatLanes l = {.planes = (int)(rest < vector ? rest : vector),
                    .scale = e->scale ? e->scale + at : NULL,
                    .shift = e->shift ? e->shift + at : NULL,
-                   .activation = e->activation,
-                   .low = e->low,
-                   .high = e->high};
+                   .activation = e->activation};
     w->kernels->lanes_scatter(&l, end - first, sums + h * vector, w->wide, w->add ? w->add + at * size + first : NULL,
                               w->out + at * size + first, size);
   }

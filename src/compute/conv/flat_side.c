@@ -86,9 +86,7 @@ static void run_unit(const SideBySide *s, int64_t unit, const Room *room) {
                  .out = room->out,
                  .scale = e->scale ? e->scale + channel : NULL,
                  .shift = e->shift ? e->shift + channel : NULL,
-                 .activation = e->activation,
-                 .low = e->low,
-                 .high = e->high};
+                 .activation = e->activation};
   s->kernels->lanes_join(&l);
   if (s->is_last)
     s->kernels->lanes_finish(&l, rows * p->out[2], room->out, s->out + at, p->groups);
@@ -148,7 +146,7 @@ bool flat_side_last_pays(const ConvParams *p, const FlatKernels *kernels) {
 
 Status flat_side_last(const FlatKernels *kernels, const Work *work, const ConvParams *p, const float *input,
                       const float *weight, const ConvEpilogue *epilogue, float *out) {
-  assert(flat_side_last_pays(p, kernels) && !epilogue->add && epilogue->activation == CONV_NONE);
+  assert(flat_side_last_pays(p, kernels) && !epilogue->add && epilogue->activation.kind == ACTIVATION_NONE);
   SideBySide s = {.work = work,
                   .p = p,
                   .kernels = kernels,
@@ -163,7 +161,7 @@ Status flat_side_last(const FlatKernels *kernels, const Work *work, const ConvPa
 Status flat_side_maximum(const FlatKernels *kernels, const Work *work, const ConvParams *p, const float *input,
                          float *out) {
   assert(flat_side_pays(p, kernels));
-  ConvEpilogue nothing = {.activation = CONV_NONE};
+  ConvEpilogue nothing = {.activation = {ACTIVATION_NONE}};
   SideBySide s = {
       .work = work, .p = p, .kernels = kernels, .epilogue = &nothing, .input = input, .out = out, .around = -INFINITY};
   return run_side_by_side(&s);

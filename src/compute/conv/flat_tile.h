@@ -28,8 +28,7 @@ typedef struct FlatTile {
   bool is_raw;                /* of it only scale and shift: finish_rows does the rest */
   const float *scale, *shift; /* of the rows; NULL: 1, 0 */
   const float *add;           /* lies as out does; NULL: nothing */
-  ConvActivation activation;
-  float low, high;
+  Activation activation;
 } FlatTile;
 
 /* Products of up to FLAT_COLUMNS patches, finished:
@@ -42,8 +41,7 @@ typedef struct FlatFew {
   float *out;                 /* dense */
   const float *add;           /* lies as out does; NULL: nothing */
   const float *scale, *shift; /* of the rows; NULL: 1, 0 */
-  ConvActivation activation;
-  float low, high;
+  Activation activation;
 } FlatFew;
 
 /* A plane of a depthwise convolution, finished:
@@ -56,8 +54,7 @@ typedef struct FlatPlane {
   float *out;       /* dense */
   const float *add; /* lies as out does; NULL: nothing */
   float scale, shift;
-  ConvActivation activation;
-  float low, high;
+  Activation activation;
 } FlatPlane;
 
 /* A plane of a depthwise convolution, finished, where it lies and without a copy of it; a square of 3, 5 or 7 taps with
@@ -69,8 +66,7 @@ typedef struct FlatDirect {
   float *out;
   const float *add; /* lies as out does; NULL: nothing */
   float scale, shift;
-  ConvActivation activation;
-  float low, high;
+  Activation activation;
 } FlatDirect;
 
 /* A depthwise convolution or pooling of up to `vector` planes that lie side by side, a position of all of them in a
@@ -85,8 +81,7 @@ typedef struct FlatLanes {
   const int64_t *taps;
   float *out;                 /* dense */
   const float *scale, *shift; /* of the planes; NULL: 1, 0 */
-  ConvActivation activation;
-  float low, high;
+  Activation activation;
 } FlatLanes;
 
 /* Rows for planes, one after the other: zeros, values that lie `stride` apart, zeros. */

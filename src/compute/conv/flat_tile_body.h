@@ -39,21 +39,24 @@ static inline __attribute__((always_inline)) void activate_lines(bool is_silu, i
   }
 }
 /* `rows` lines of n, `stride` apart. */
-static __attribute__((noinline)) void activate_block(ConvActivation activation, int rows, int64_t stride, int64_t n,
+static __attribute__((noinline)) void activate_block(const Activation *a, int rows, int64_t stride, int64_t n,
                                                      float *x) {
-  if (activation == CONV_SIGMOID) activate_lines(false, rows, stride, n, x);
-  if (activation == CONV_SILU) activate_lines(true, rows, stride, n, x);
-  if (activation == CONV_GELU) conv_gelu(rows, stride, n, x);
+  if (a->kind == ACTIVATION_SIGMOID) activate_lines(false, rows, stride, n, x);
+  if (a->kind == ACTIVATION_SILU) activate_lines(true, rows, stride, n, x);
+  if (a->kind == ACTIVATION_FORMULA) activation_formula(a->formula, rows, stride, n, x);
 }
 
+static inline __attribute__((always_inline)) V hardswish(V x) {
+  return divide(multiply(x, clamp(plus(x, splat(3)), splat(0), splat(6))), splat(6));
+}
 /* The others; of those it leaves x as it is. */
-static inline __attribute__((always_inline)) V activate(ConvActivation activation, float low, float high, V x) {
-  switch (activation) {
-    case CONV_CLAMP:
-      return clamp(x, splat(low), splat(high));
-    case CONV_HARDSWISH:
-      return divide(multiply(x, clamp(plus(x, splat(3)), splat(0), splat(6))), splat(6));
-    case CONV_HARDSIGMOID:
+static inline __attribute__((always_inline)) V activate(const Activation *a, V x) {
+  switch (a->kind) {
+    case ACTIVATION_LIMITS:
+      return clamp(x, splat(a->low), splat(a->high));
+    case ACTIVATION_HARDSWISH:
+      return hardswish(x);
+    case ACTIVATION_HARDSIGMOID:
       return divide(clamp(plus(x, splat(3)), splat(0), splat(6)), splat(6));
     default:
       return x;
@@ -71,7 +74,7 @@ static inline __attribute__((always_inline)) void finish(const FlatTile *t, int 
     if (t->last && t->shift) x = plus(x, splat(t->shift[row]));
     if (t->last && !t->is_raw) {
       if (t->add) x = plus(x, load_masked(t->add + row * t->out_stride + v * LANES, m));
-      x = activate(t->activation, t->low, t->high, x);
+      x = activate(&t->activation, x);
     }
     store_masked(out + v * LANES, m, x);
   }
@@ -80,12 +83,12 @@ static inline __attribute__((always_inline)) void finish(const FlatTile *t, int 
 /* The same of what most tiles are: summed up at once, shifted and maybe scaled, with hardswish, clamped, or followed by
  * activate_rows. Without a clamp, between infinities: NaN and all others stay. */
 static inline bool is_short(const FlatTile *t) {
-  return t->last && !t->is_raw && !t->accumulate && !t->add && t->shift && t->activation != CONV_HARDSIGMOID;
+  return t->last && !t->is_raw && !t->accumulate && !t->add && t->shift && t->activation.kind != ACTIVATION_HARDSIGMOID;
 }
 static inline __attribute__((always_inline)) void finish_short(const FlatTile *t, bool is_hardswish, int first,
                                                                int step, int count, V sums[][VECTORS], Mask mask) {
-  V low = splat(t->activation == CONV_CLAMP ? t->low : -INFINITY),
-    high = splat(t->activation == CONV_CLAMP ? t->high : INFINITY);
+  V low = splat(t->activation.kind == ACTIVATION_LIMITS ? t->activation.low : -INFINITY),
+    high = splat(t->activation.kind == ACTIVATION_LIMITS ? t->activation.high : INFINITY);
   const int rows = t->rows - first; /* here and below what stores could change, as the compiler sees it */
   const int64_t stride = t->out_stride;
   const float *scale = t->scale ? t->scale + first : NULL, *shift = t->shift + first;
@@ -94,7 +97,7 @@ static inline __attribute__((always_inline)) void finish_short(const FlatTile *t
     V factor = splat(scale ? scale[r] : 1), term = splat(shift[r]);
     UNROLLED for (int v = 0; v < count; v++) {
       V x = plus(multiply(sums[r][v], factor), term);
-      x = is_hardswish ? activate(CONV_HARDSWISH, 0, 0, x) : clamp(x, low, high);
+      x = is_hardswish ? hardswish(x) : clamp(x, low, high);
       store_masked(out + v * LANES, v == count - 1 ? mask : mask_of(LANES), x);
     }
   }
@@ -102,8 +105,8 @@ static inline __attribute__((always_inline)) void finish_short(const FlatTile *t
 
 /* After all rows of a tile were written by finish. */
 static void activate_rows(const FlatTile *t) {
-  if (!t->last || t->is_raw || t->activation < CONV_SIGMOID) return;
-  activate_block(t->activation, t->rows, t->out_stride, t->width, t->out);
+  if (!t->last || t->is_raw || !activation_is_by_lines(&t->activation)) return;
+  activate_block(&t->activation, t->rows, t->out_stride, t->width, t->out);
 }
 
 static void finish_rows(const FlatTile *t, int64_t first, int64_t n, int64_t stride, const float *add, float *out) {
@@ -112,11 +115,11 @@ static void finish_rows(const FlatTile *t, int64_t first, int64_t n, int64_t str
 #define FINISH(i, m)                                            \
   V x = load_masked(from + (i), m);                             \
   if (add) x = plus(x, load_masked(add + r * stride + (i), m)); \
-  store_masked(out + r * stride + (i), m, activate(t->activation, t->low, t->high, x))
+  store_masked(out + r * stride + (i), m, activate(&t->activation, x))
     EACH_VECTOR(n, FINISH);
 #undef FINISH
   }
-  if (t->activation >= CONV_SIGMOID) activate_block(t->activation, t->rows, stride, n, out);
+  if (activation_is_by_lines(&t->activation)) activate_block(&t->activation, t->rows, stride, n, out);
 }
 
 /* ---- tiles ---- */
@@ -153,7 +156,7 @@ static inline __attribute__((always_inline)) void tile_of_vectors(const FlatTile
         for (int64_t k = 0; k < t->tap_count; k++, w += FLAT_ROWS) sum_up(step, count, x + t->taps[k], mask, w, sums);
     }
     if (is_short(t)) {
-      if (t->activation == CONV_HARDSWISH)
+      if (t->activation.kind == ACTIVATION_HARDSWISH)
         finish_short(t, true, first, step, count, sums, mask);
       else
         finish_short(t, false, first, step, count, sums, mask);
@@ -270,7 +273,7 @@ static inline __attribute__((always_inline)) void write_rows(const FlatPlane *p,
     int64_t to = (row + r) * p->length + at;
     V y = plus(multiply(sums[r], splat(p->scale)), splat(p->shift));
     if (p->add) y = plus(y, load_masked(p->add + to, m));
-    store_masked(p->out + to, m, activate(p->activation, p->low, p->high, y));
+    store_masked(p->out + to, m, activate(&p->activation, y));
   }
 }
 
@@ -384,7 +387,7 @@ static void depthwise(const FlatPlane *p) {
     (side == 3 ? halves_of_3_rest : halves_of_5_rest)(p, 0);
   else
     (side == 3 ? square_of_3 : side == 5 ? square_of_5 : side == 7 ? square_of_7 : any_taps)(p);
-  if (p->activation >= CONV_SIGMOID) activate_block(p->activation, 1, 0, p->rows * p->length, p->out);
+  if (activation_is_by_lines(&p->activation)) activate_block(&p->activation, 1, 0, p->rows * p->length, p->out);
 }
 
 /* ---- laying out ---- */

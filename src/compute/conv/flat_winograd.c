@@ -247,11 +247,7 @@ static bool scratch_new(const Winograd *w, Scratch *s) {
 static void write_squares(const Winograd *w, const Scratch *s, int64_t channel, int rows, int64_t first, int width) {
   const ConvParams *p = w->p;
   int64_t size = p->out[1] * p->out[2];
-  FlatTile t = {.out_stride = w->side * w->side * w->width,
-                .rows = rows,
-                .activation = w->epilogue->activation,
-                .low = w->epilogue->low,
-                .high = w->epilogue->high};
+  FlatTile t = {.out_stride = w->side * w->side * w->width, .rows = rows, .activation = w->epilogue->activation};
   for (int64_t i = 0, n; i < width; i += n) { /* squares of a row */
     int64_t row = (first + i) / w->wide, column = (first + i) % w->wide;
     n = w->wide - column < width - i ? w->wide - column : width - i;

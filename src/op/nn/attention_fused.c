@@ -1,26 +1,12 @@
-/* Products of queries and keys, what is done to them up to their softmax, and its product with values as one operation,
- * for plans and for operators that are written with it. */
+/* Products of queries and keys, what is done to them up to their softmax, and its product with values as one operation:
+ * softmax as the anchor of a region (call/region.h), and for operators that are written with it. */
 #include <float.h>
 #include <math.h>
 
+#include "call/region.h"
 #include "compute/attention/attention.h"
 #include "op/nn/fused.h"
-#include "call/operator.h"
-
-enum {
-  QUERY,
-  KEY, /* its columns are the keys: transposed, as the product takes it */
-  VALUE,
-  SCORES, /* which operator the program called: matmul, bmm, or baddbmm of `add` */
-  RESULT, /* matmul or bmm */
-  FACTOR,
-  DIVIDES,
-  ADD,
-  ADD_FIRST,
-  HIDDEN,
-  FILL,
-  DIM
-};
+#include "op/nn/softmax.h"
 
 /* Strides by which the first `ndim` of the sizes pass over what is broadcast to all of them; false: it is larger. */
 static bool broadcast(const Tensor *t, int ndim, const int64_t *sizes, int64_t *strides) {
@@ -76,7 +62,6 @@ typedef struct Operands {
 } Operands;
 
 static Status check_operands(const Call *call, const Operands *o) {
-  if (fused_records(call)) return reason_decline(REASON_NOT_FUSED_GRADIENT);
   if (call->exec->deterministic) return reason_decline(REASON_NOT_FUSED_DETERMINISTIC);
   TRY(check_tensor(o->query, DTYPE_FLOAT32));
   TRY(check_tensor(o->key, DTYPE_FLOAT32));
@@ -150,21 +135,32 @@ static Status run(Call *call, const Operands *o) {
   return plan_attention(o, &plan) ? run_fused(call, &plan) : reason_decline(REASON_NOT_FUSED_SHAPE);
 }
 
-static Status kernel_attention(Call *call) {
-  if (str_is(call_str(call, SCORES), "baddbmm") && call_is_none(call, ADD))
-    return status_new(ERROR_RUNTIME, "attention by baddbmm needs a mask");
-  bool by_batches = !str_is(call_str(call, SCORES), "matmul") || !str_is(call_str(call, RESULT), "matmul");
-  Operands o = {.query = call_tensor(call, QUERY),
-                .key = call_tensor(call, KEY),
-                .value = call_tensor(call, VALUE),
-                .add = call_tensor_or_null(call, ADD),
-                .hidden = call_tensor_or_null(call, HIDDEN),
-                .factor = call_scalar(call, FACTOR),
-                .fill = call_scalar(call, FILL),
-                .divides = call_bool(call, DIVIDES),
-                .by_batches = by_batches,
-                .dim = call_int(call, DIM)};
-  return run(call, &o);
+static bool is_named(const RegionStep *step, const char *name) {
+  return step->op && str_is(step->op->name, name);
+}
+
+/* Of the product that adds a mask the mask is the first argument. */
+static Operands operands_of(const RegionCall *r) {
+  const RegionStep *steps = r->region->units->steps, *scores = &steps[REGION_SCORES], *fill = &steps[REGION_FILL],
+                   *scale = &steps[REGION_SCALE], *softmax = &steps[REGION_ANCHOR], *result = &steps[REGION_RESULT];
+  uint32_t adds = is_named(scores, "aten::baddbmm");
+  IValue mask = adds ? region_argument(r, scores, 0) : region_term(r, &steps[REGION_MASK]);
+  return (Operands){.query = region_argument(r, scores, adds).tensor,
+                    .key = region_argument(r, scores, adds + 1).tensor,
+                    .value = region_argument(r, result, 1).tensor,
+                    .add = mask.tag == TAG_TENSOR ? mask.tensor : NULL,
+                    .hidden = fill->op ? region_argument(r, fill, 1).tensor : NULL,
+                    .factor = scale->op ? region_argument(r, scale, 1) : IVALUE_NONE,
+                    .fill = fill->op ? region_argument(r, fill, 2) : ivalue_float(0),
+                    .divides = is_named(scale, "aten::div"),
+                    .by_batches = !is_named(scores, "aten::matmul") || !is_named(result, "aten::matmul"),
+                    .dim = region_argument(r, softmax, 1).i};
+}
+
+static Status run_region(RegionCall *r) {
+  Operands o = operands_of(r);
+  bool converts = region_argument(r, &r->region->units->steps[REGION_ANCHOR], 2).tag != TAG_NONE;
+  return converts ? reason_decline(REASON_NOT_FUSED_DTYPE) : run(r->call, &o);
 }
 
 static Status kernel_masked_attention(Call *call) {
@@ -177,27 +173,34 @@ static Status kernel_masked_attention(Call *call) {
   return run(call, &o);
 }
 
-static double flops_attention(const Call *call) {
-  const Tensor *query = call_tensor(call, QUERY), *key = call_tensor(call, KEY), *out = call_out(call, 0);
+static double flops_of(const Tensor *query, const Tensor *key, const Tensor *out) {
   if (query->ndim < 2 || key->ndim < 2 || out->ndim < 2 || !out->sizes[out->ndim - 1]) return 0;
   double rows = (double)out->numel / (double)out->sizes[out->ndim - 1];
   return 2 * rows * (double)key->sizes[key->ndim - 1] *
          (double)(query->sizes[query->ndim - 1] + out->sizes[out->ndim - 1]);
 }
+static double flops_masked(const Call *call) {
+  return flops_of(call_tensor(call, 0), call_tensor(call, 1), call_out(call, 0));
+}
+static double flops_region(const RegionCall *r) {
+  Operands o = operands_of(r);
+  return flops_of(o.query, o.key, call_out(r->call, 0));
+}
+const Anchor softmax_anchor = {
+    .takes = 1u << REGION_SCORES | 1u << REGION_SCALE | 1u << REGION_MASK | 1u << REGION_FILL | 1u << REGION_RESULT,
+    .needs = 1u << REGION_SCORES | 1u << REGION_RESULT,
+    .run = run_region,
+    .flops = flops_region,
+};
 
 static const OpRow rows[] = {
-    {.schema = "wick::attention(Tensor query, Tensor key, Tensor value, str scores, str result, Scalar? factor, bool "
-               "divides, Tensor? add, bool add_first, Tensor? hidden, Scalar fill, int dim) -> Tensor",
-     .kernel = kernel_attention,
-     .flops = flops_attention,
-     .flags = OP_COMPOSITE | OP_OF_PLANS},
     {.schema = "wick::masked_attention(Tensor query, Tensor key, Tensor value, Tensor? hidden) -> Tensor",
      .body = "scores = torch.matmul(query, key)\n"
              "if hidden is not None:\n"
              "    scores = scores.masked_fill(hidden, float('-inf'))\n"
              "return torch.matmul(scores.softmax(-1), value)",
      BESIDE(kernel_masked_attention),
-     .flops = flops_attention,
+     .flops = flops_masked,
      .flags = OP_OF_PLANS},
 };
 OP_TABLE(op_table_attention_fused, rows);

@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "compute/conv/conv_backward.h"
+#include "call/region.h"
 #include "op/nn/conv.h"
 #include "tensor/layout.h"
 
@@ -469,11 +470,14 @@ double conv_flops(const Call *call) {
 #define GRAD(input, stride, padding, dilation, transposed, output_padding, groups)                        \
   input ", weight, bias: conv_backward(grad, " input ", weight, bias, " stride ", " padding ", " dilation \
         ", " transposed ", " output_padding ", " groups ")"
-#define CONV(text, places, ...)                                                                         \
+#define CONV_WITH(extras_, text, places, ...)                                                           \
   {                                                                                                     \
     .schema = text, .shape = shape_conv, .kernel = kernel_conv, .with = &(places), .flops = conv_flops, \
-    .flags = OP_EAGER_ONLY, .extras = &(const RowExtras){.restores = 1 << 1}, .grad = __VA_ARGS__       \
+    .flags = OP_EAGER_ONLY, .extras = &(extras_), .grad = __VA_ARGS__                                   \
   }
+#define CONV(text, places, ...) CONV_WITH(reads_weight, text, places, __VA_ARGS__)
+#define ANCHOR(text, places, ...) CONV_WITH(anchors, text, places, __VA_ARGS__)
+static const RowExtras reads_weight = {.restores = 1 << 1}, anchors = {.restores = 1 << 1, .anchor = &conv_anchor};
 /* Where each schema has its arguments. */
 static const ConvPlaces in_short = {.input = 0,
                                     .weight = 1,
@@ -517,24 +521,26 @@ static const ConvPlaces in_mkldnn = {.input = 0,
 #define TRANSPOSED GRAD("input", "stride", "padding", "dilation", "True", "output_padding", "groups")
 #define GENERAL GRAD("input", "stride", "padding", "dilation", "transposed", "output_padding", "groups")
 static const OpRow rows[] = {
-    CONV("aten::conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=[1], int[1] padding=[0], int[1] "
-         "dilation=[1], int groups=1) -> Tensor",
-         in_short, PLAIN, .cast = CAST_REDUCED, .conv_dims = 1),
-    CONV("aten::conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] "
-         "dilation=1, int groups=1) -> Tensor",
-         in_short, PLAIN, .cast = CAST_REDUCED, .conv_dims = 2),
-    CONV("aten::conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] "
-         "dilation=1, int groups=1) -> Tensor",
-         in_short, PLAIN, .cast = CAST_REDUCED, .conv_dims = 3),
-    CONV("aten::conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=[1], str "
-         "padding=\"valid\", int[1] dilation=[1], int groups=1) -> Tensor",
-         in_short, PADDED, .cast = CAST_REDUCED, .conv_dims = 1),
-    CONV("aten::conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str padding=\"valid\", "
-         "int[2] dilation=1, int groups=1) -> Tensor",
-         in_short, PADDED, .cast = CAST_REDUCED, .conv_dims = 2),
-    CONV("aten::conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str padding=\"valid\", "
-         "int[3] dilation=1, int groups=1) -> Tensor",
-         in_short, PADDED, .cast = CAST_REDUCED, .conv_dims = 3),
+    ANCHOR("aten::conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=[1], int[1] padding=[0], int[1] "
+           "dilation=[1], int groups=1) -> Tensor",
+           in_short, PLAIN, .cast = CAST_REDUCED, .conv_dims = 1),
+    ANCHOR("aten::conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] "
+           "dilation=1, int groups=1) -> Tensor",
+           in_short, PLAIN, .cast = CAST_REDUCED, .conv_dims = 2),
+    ANCHOR("aten::conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] "
+           "dilation=1, int groups=1) -> Tensor",
+           in_short, PLAIN, .cast = CAST_REDUCED, .conv_dims = 3),
+    ANCHOR("aten::conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=[1], str "
+           "padding=\"valid\", int[1] dilation=[1], int groups=1) -> Tensor",
+           in_short, PADDED, .cast = CAST_REDUCED, .conv_dims = 1),
+    ANCHOR(
+        "aten::conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str padding=\"valid\", "
+        "int[2] dilation=1, int groups=1) -> Tensor",
+        in_short, PADDED, .cast = CAST_REDUCED, .conv_dims = 2),
+    ANCHOR(
+        "aten::conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str padding=\"valid\", "
+        "int[3] dilation=1, int groups=1) -> Tensor",
+        in_short, PADDED, .cast = CAST_REDUCED, .conv_dims = 3),
     CONV("aten::_convolution_mode(Tensor input, Tensor weight, Tensor? bias, int[] stride, str padding, int[] "
          "dilation, int groups) -> Tensor",
          in_short, PADDED),

@@ -13,4 +13,5 @@ typedef struct ConvPlaces {
 } ConvPlaces;
 /* The same, for who knows where the arguments are. */
 Status conv_read_at(const Call *call, const ConvPlaces *places, ConvParams *out) MUST_CHECK;
-double conv_flops(const Call *call); /* a FlopFunction; the arguments by name, as conv_read */
+extern const struct Anchor conv_anchor; /* conv_region.c */
+double conv_flops(const Call *call);    /* a FlopFunction; the arguments by name, as conv_read */

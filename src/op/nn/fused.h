@@ -1,6 +1,6 @@
-/* What operators of plans, which do the work of several (conv_norm.c, attention_fused.c, norm_relu.c, linears.c,
- * linear_pointwise.c), ask before they do it at once. What is out of the ordinary they decline: it is done by the
- * operators that their node was made from. */
+/* What the engines of regions (conv_region.c, linear_region.c, norm_region.c, attention_fused.c), and kernels beside a
+ * body, ask before they do the work of several operators at once. What is out of the ordinary they decline: it is done
+ * by the operators that their node was made from. */
 #pragma once
 
 #include "call/operator.h"

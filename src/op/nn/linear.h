@@ -1,6 +1,5 @@
-/* The product of a linear layer, and that by panels of its weight (matmul.c), for the operators that do it:
- * aten::linear, wick::linears (linears.c), wick::linear_pointwise (linear_pointwise.c) and recurrent layers
- * (rnn_layers.c). */
+/* The product of a linear layer, and that by panels of its weight (matmul.c), for who does it: aten::linear, regions
+ * (linear_region.c) and recurrent layers (rnn_layers.c). */
 #pragma once
 
 #include "call/operator.h"
@@ -19,3 +18,4 @@ Status linear_panels(const Exec *exec, int64_t count, GemmMatrix x, const Tensor
  * bias, or NULL, is one that can be expanded to it. */
 Status linear_product(Exec *exec, int64_t count, GemmMatrix x, const Tensor *weight, const Tensor *bias,
                       Tensor *out) MUST_CHECK;
+extern const struct Anchor linear_anchor; /* linear_region.c */

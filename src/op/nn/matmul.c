@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "compute/gemm/gemm.h"
+#include "call/region.h"
 #include "op/nn/fused.h"
 #include "op/nn/linear.h"
 #include "tensor/promote.h"
@@ -716,7 +717,7 @@ static const OpRow rows[] = {
      .shape = shape_linear,
      .kernel = kernel_linear,
      .flops = flops_product,
-     .extras = &(const RowExtras){.restores = 1 << 1},
+     .extras = &(const RowExtras){.restores = 1 << 1, .anchor = &linear_anchor},
      .grad = "input, weight, bias: linear_backward(grad, input, weight)",
      .flags = OP_OUT},
     {.schema = "aten::matmul(Tensor self, Tensor other) -> Tensor",

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/parallel.h"
+#include "call/region.h"
 #include "call/operator.h"
 #include "compute/norm/norm_affine.h"
 #include "compute/norm/norm_batch.h"
@@ -553,6 +554,7 @@ static const OpRow rows[] = {
      .writes = 1 << 3 | 1 << 4,
      .shape = shape_batch_norm,
      .kernel = kernel_batch_norm,
+     .extras = &(const RowExtras){.anchor = &norm_anchor},
      .grad = "input, weight, bias: batch_norm_backward(grad, input, weight, bias, running_mean, running_var, training, "
              "eps)"},
     {.schema = "aten::native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
@@ -561,6 +563,7 @@ static const OpRow rows[] = {
      .writes = 1 << 3 | 1 << 4,
      .shape = shape_batch_norm,
      .kernel = kernel_batch_norm,
+     .extras = &(const RowExtras){.anchor = &norm_anchor},
      .grad = "input, weight, bias: batch_norm_backward(grads[0], input, weight, bias, running_mean, running_var, "
              "training, eps)"},
     {.schema = "aten::instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "

@@ -7,3 +7,4 @@
  * weight and bias may be NULL. */
 void norm_fold_stored(const Tensor *weight, const Tensor *bias, const Tensor *mean, const Tensor *variance, double eps,
                       int64_t channels, float *scale, float *shift);
+extern const struct Anchor norm_anchor; /* norm_region.c */

@@ -2,6 +2,8 @@
  * softmax_line.h) or float64. */
 #include <math.h>
 
+#include "op/nn/softmax.h"
+
 #include "base/parallel.h"
 #include "call/operator.h"
 #include "tensor/iterate.h"
@@ -161,6 +163,7 @@ static const OpRow rows[] = {
      .line = LINE_SOFTMAX,
      .shape = shape_softmax,
      .kernel = kernel_softmax,
+     .extras = &(const RowExtras){.anchor = &softmax_anchor},
      .param = false,
      .grad = SOFTMAX_GRAD,
      .flags = OP_OUT | OP_ALIASING_OK},

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "call/pointwise.h"
+#include "compute/activation.h"
 
 #define POINTWISE (OP_INPLACE | OP_OUT | OP_ALIASING_OK)
 
@@ -64,6 +65,10 @@ static Status shape_softshrink(Call *call, TensorSpec *specs) {
   return shape_pointwise(call, specs);
 }
 
+#define ACTIVATION(kind_)            \
+  .extras = &(const RowExtras) {     \
+    .activation = ACTIVATION_##kind_ \
+  }
 static const OpRow rows[] = {
     {.schema = "aten::relu(Tensor self) -> Tensor",
      .clamp = {0, INFINITY},
@@ -114,6 +119,7 @@ static const OpRow rows[] = {
              "gelu_second_order(grad * grad_output, self, approximate)",
      .flags = OP_ALIASING_OK},
     {.schema = "aten::silu(Tensor self) -> Tensor",
+     ACTIVATION(SILU),
      .dtypes = "silu_cpu: floating complex",
      .lower = "self * sigmoid(self)",
      .grad = "self: torch.silu_backward(grad, self)",
@@ -133,6 +139,7 @@ static const OpRow rows[] = {
      .grad = "grad_output: torch.mish_backward(grad, self); self: mish_second_order(grad * grad_output, self)",
      .flags = OP_ALIASING_OK},
     {.schema = "aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
+     ACTIVATION(LIMITS),
      .lower = "min(max(self, min_val), max_val)",
      .shape = shape_hardtanh,
      .grad = "self: torch.hardtanh_backward(grad, self, min_val, max_val)",
@@ -143,6 +150,7 @@ static const OpRow rows[] = {
      .grad = "grad_output: torch.hardtanh_backward(grad, self, min_val, max_val)",
      .flags = OP_OUT | OP_ALIASING_OK},
     {.schema = "aten::hardsigmoid(Tensor self) -> Tensor",
+     ACTIVATION(HARDSIGMOID),
      .dtypes = "hardsigmoid_cpu: floating",
      .lower = "min(max(self + 3, 0), 6) / 6",
      .grad = "self: torch.hardsigmoid_backward(grad, self)",
@@ -153,6 +161,7 @@ static const OpRow rows[] = {
      .grad = "grad_output: torch.hardsigmoid_backward(grad, self)",
      .flags = OP_ALIASING_OK},
     {.schema = "aten::hardswish(Tensor self) -> Tensor",
+     ACTIVATION(HARDSWISH),
      .dtypes = "hardswish_cpu: floating",
      .lower = "hardswish(self)",
      .grad = "self: torch.hardswish_backward(grad, self)",

@@ -1,5 +1,6 @@
 /* Rows of functions of one tensor: elementary functions, rounding, signs and parts. */
 #include "call/pointwise.h"
+#include "compute/activation.h"
 #include "call/row_dtypes.h"
 #include "tensor/layout.h"
 
@@ -124,7 +125,8 @@ static const OpRow rows[] = {
     FLOAT("asinh", "asinh(self)", "grad * torch.conj(torch.rsqrt(self * self + 1))"),
     FLOAT("acosh", "acosh(self)", "grad * torch.conj(torch.rsqrt(self * self - 1))"),
     FLOAT("atanh", "atanh(self)", "grad / torch.conj(1 - self * self)"),
-    FLOAT("sigmoid", "sigmoid(self)", "torch.sigmoid_backward(grad, result)"),
+    FLOAT("sigmoid", "sigmoid(self)", "torch.sigmoid_backward(grad, result)",
+          .extras = &(const RowExtras){.activation = ACTIVATION_SIGMOID}),
     FLOAT("erf", "erf(self)", "1.12837916709551257 * torch.exp(-self * self) * grad",
           .dtypes = "erf_vml_cpu: bool integral floating"),
     FLOAT("erfc", "erfc(self)", "-1.12837916709551257 * torch.exp(-self * self) * grad",

@@ -1,7 +1,6 @@
 #include "pass/rewrite/chain.h"
 
 #include "ir/subgraph.h"
-#include "pass/motion/with_aliases.h"
 
 Node *chain_next(const Node *node) {
   assert(node->output_count == 1);
@@ -9,25 +8,6 @@ Node *chain_next(const Node *node) {
   if (out->uses.length != 1) return NULL;
   Node *user = out->uses.data[0].user;
   return user->owning_block == node->owning_block ? user : NULL;
-}
-
-bool is_sum_of(const Node *node, const Node *of, Value **term, bool *term_first) {
-  double factor;
-  if (node->kind != SYM_aten_add || node->input_count != 3 || !constant_double(node_input(node, 2), &factor) ||
-      factor != 1 || node_input(node, 0)->type->kind != TYPE_TENSOR || node_input(node, 1)->type->kind != TYPE_TENSOR)
-    return false;
-  *term_first = !is_first_input(node, of);
-  *term = node_input(node, *term_first ? 0 : 1);
-  return true;
-}
-
-bool is_stored_norm(const Node *node) {
-  return node->kind == SYM_aten_batch_norm && node->input_count == 9 && constant_is_bool(node_input(node, 5), false) &&
-         node_input(node, 3)->type->kind != TYPE_NONE && node_input(node, 4)->type->kind != TYPE_NONE;
-}
-
-bool is_idle_dropout(const Node *node) {
-  return node->kind == SYM_aten_dropout && node->input_count == 3 && constant_is_bool(node_input(node, 2), false);
 }
 
 void chain_gather(AliasDb *db, Node *const *nodes, int count) {
@@ -56,6 +36,13 @@ static Value *insert_any(Graph *into, const Value *like) {
     default:
       return graph_insert_constant(into, IVALUE_NONE, NULL);
   }
+}
+
+void region_add_input(Node *region, Value *value) {
+  if (value_is_constant(value, NULL) && value->type->kind != TYPE_TENSOR) return;
+  for (uint32_t i = 0; i < region->input_count; i++)
+    if (node_input(region, i) == value) return;
+  node_add_input(region, value);
 }
 
 void keep_as_subgraph(Node *fused, Node *const *nodes, int count, int results) {
@@ -92,31 +79,4 @@ void chain_replace(Graph *graph, AliasDb *db, Node *const *nodes, int count, Nod
   alias_replace_value(db, from, to);
   value_replace_all_uses_with(from, to);
   while (count--) node_destroy(nodes[count]);
-}
-
-typedef bool Fuse(Graph *graph, AliasDb *db, Node *node);
-
-static void each_of_block(Graph *graph, AliasDb *db, Block *block, Fuse *fuse) {
-  BLOCK_EACH_REVERSE(node, block) {
-    for (uint32_t i = 0; i < node->block_count; i++) each_of_block(graph, db, node->blocks[i], fuse);
-    if (!fuse(graph, db, node)) return;
-  }
-}
-
-static void each(Graph *graph, AliasDb *db, void *fuse) {
-  each_of_block(graph, db, graph->block, *(Fuse **)fuse);
-}
-
-void chain_each(Graph *graph, Fuse *fuse) {
-  with_aliases(graph, each, &fuse);
-}
-
-Value *insert_text(Graph *graph, Str text) {
-  String *string;
-  Status status = string_new(text, &string);
-  if (status) catch_throw(graph->arena->catch_point, status);
-  IValue value = ivalue_string(string);
-  Value *constant = graph_insert_constant(graph, value, NULL);
-  ivalue_release(value);
-  return constant;
 }

@@ -9,13 +9,6 @@ Node *chain_next(const Node *node);
 static inline bool is_first_input(const Node *user, const Node *node) {
   return node_input(user, 0) == node_output(node, 0);
 }
-/* A sum with a factor of 1 of two tensors, one of them what `of` gives; the other is *term. */
-bool is_sum_of(const Node *node, const Node *of, Value **term, bool *term_first);
-/* A normalization by statistics that are there. */
-bool is_stored_norm(const Node *node);
-/* Dropout that gives what it takes. */
-bool is_idle_dropout(const Node *node);
-
 /* Moves each node before the next, the later ones first. What a move has to keep in order it puts after the point,
  * which can be between two of them. */
 void chain_gather(AliasDb *db, Node *const *nodes, int count);
@@ -25,10 +18,9 @@ int chain_together(Node *const *nodes, int count);
  * what the nodes take besides is constant, or has no influence on what they give. Its outputs are what the last
  * `results` nodes give. */
 void keep_as_subgraph(Node *fused, Node *const *nodes, int count, int results);
+/* The region gets the value as an input, unless it has it or keeps it as a constant in its Subgraph: tensors are always
+ * inputs. */
+void region_add_input(Node *region, Value *value);
 /* Puts `fused`, which was made with the graph's insertion point at the last of them, in the place of all; they
  * become its Subgraph. */
 void chain_replace(Graph *graph, AliasDb *db, Node *const *nodes, int count, Node *fused);
-/* Calls `fuse` with every node, the last first; false: it wants no more of the block. */
-void chain_each(Graph *graph, bool (*fuse)(Graph *graph, AliasDb *db, Node *node));
-/* A constant at the insertion point. */
-Value *insert_text(Graph *graph, Str text);

@@ -2,15 +2,15 @@
  * them: the first one's storage has room for all, each next one lies after the one before, and wick::cat_in_place has
  * nothing to copy (op/nn/conv_norm.c, op/tensor/join_in_place.c). Whether it comes to that is seen at run time: tensors
  * that lie elsewhere are copied as ever. */
-#include "call/call_plan.h"
+#include "interp/region_read.h"
 #include "ir/graph_log.h"
-#include "op/nn/conv_norm.h"
+#include "ir/subgraph.h"
 #include "pass/pass.h"
 #include "pass/rewrite/chain.h"
 
 #define FILE_NAME "concat_in_place"
 
-enum { WEIGHT = 1, CHANNELS = 1, PLACED_INPUTS = CONV_NORM_INPUTS + 3 };
+enum { WEIGHT = 1, CHANNELS = 1, PLACED_INPUTS = 3 };
 
 /* A guard that fails before the join hands the value on to the program as written, where it is a tensor like any other.
  * Behind the join it would show what is written to the joined tensor. */
@@ -23,12 +23,30 @@ static bool is_used_once(const Value *value, const Node *cat) {
   return count == 1;
 }
 
+/* The region's only anchor, in its Subgraph, if it writes where it is told to; NULL. */
+static const Node *placing_anchor(const Node *region) {
+  const Graph *subgraph = region->kind == SYM_wick_region ? node_subgraph(region) : NULL;
+  const Node *found = NULL;
+  if (!subgraph || region->input_count != graph_input_count(subgraph)) return NULL;
+  BLOCK_EACH(node, subgraph->block) {
+    const Anchor *anchor = node_anchor(node);
+    if (anchor && (found || !(anchor->takes & ANCHOR_PLACES))) return NULL;
+    if (anchor) found = node;
+  }
+  return found;
+}
+
 /* The convolution that makes input number `i` for `cat` alone; NULL: it is none. */
 static Node *find_maker(const Node *cat, uint32_t i) {
   const Value *part = node_input(cat, i);
-  bool is_one = part->node->kind == SYM_wick_convolution_norm && part->node->input_count == CONV_NORM_INPUTS &&
-                part->node->owning_block == cat->owning_block && is_used_once(part, cat);
+  bool is_one = part->node->owning_block == cat->owning_block && is_used_once(part, cat) && placing_anchor(part->node);
   return is_one ? part->node : NULL;
+}
+
+/* What the region is given for its anchor's weight. */
+static Value *weight_of(const Node *region) {
+  const Value *inside = node_input(placing_anchor(region), WEIGHT);
+  return node_input(region, inside->offset);
 }
 
 /* All are made so, in the order in which they lie, and all weights are there before the first one is made. */
@@ -41,20 +59,21 @@ static bool can_be_placed(const Node *cat) {
     const Node *maker = find_maker(cat, i);
     if (!maker || (before && !node_is_before(before, maker))) return false;
     if (!first) first = maker;
-    if (!node_is_before(node_input(maker, WEIGHT)->node, first)) return false;
+    if (!node_is_before(weight_of(maker)->node, first)) return false;
     before = maker;
   }
   return true;
 }
 
 /* In the maker's place one that knows where its result is to lie: as number `place`, after `beside`. */
-static Value *replace_maker(Node *maker, Value *beside, int64_t place, Value *room) {
-  Value *inputs[PLACED_INPUTS];
-  for (uint32_t i = 0; i < CONV_NORM_INPUTS; i++) inputs[i] = node_input(maker, i);
-  inputs[CONV_NORM_INPUTS] = beside ? beside : insert_constant_before(maker, IVALUE_NONE, NULL);
-  inputs[CONV_NORM_INPUTS + 1] = insert_constant_before(maker, ivalue_int(place), NULL);
-  inputs[CONV_NORM_INPUTS + 2] = room;
-  Value *placed = insert_call_before(maker, maker->kind, node_output(maker, 0)->type, PLACED_INPUTS, inputs);
+static Value *replace_maker(Graph *graph, Node *maker, Value *beside, int64_t place, Value *room) {
+  uint32_t own = maker->input_count;
+  Value **inputs = ARENA_ARRAY(graph->arena, Value *, own + PLACED_INPUTS);
+  for (uint32_t i = 0; i < own; i++) inputs[i] = node_input(maker, i);
+  inputs[own] = beside ? beside : insert_constant_before(maker, IVALUE_NONE, NULL);
+  inputs[own + 1] = insert_constant_before(maker, ivalue_int(place), NULL);
+  inputs[own + 2] = room;
+  Value *placed = insert_call_before(maker, maker->kind, node_output(maker, 0)->type, own + PLACED_INPUTS, inputs);
   placed->node->inlined = maker->inlined;
   node_copy_attributes(placed->node, maker);
   replace_node(maker, placed);
@@ -68,11 +87,11 @@ static void replace_cat(Graph *graph, Node *cat) {
         **weights = ARENA_ARRAY(graph->arena, Value *, count);
   for (uint32_t i = 0; i < count; i++) {
     parts[i] = node_input(cat, i);
-    weights[i] = node_input(parts[i]->node, WEIGHT);
+    weights[i] = weight_of(parts[i]->node);
   }
   parts[count] = node_input(cat, count);
   Value *room = insert_call_before(parts[0]->node, SYM_wick_cat_room, TYPE(INT), count, weights);
-  for (uint32_t i = 0; i < count; i++) parts[i] = beside = replace_maker(parts[i]->node, beside, i, room);
+  for (uint32_t i = 0; i < count; i++) parts[i] = beside = replace_maker(graph, parts[i]->node, beside, i, room);
   Value *joined = insert_call_before(cat, SYM_wick_cat_in_place, node_output(cat, 0)->type, count + 1, parts);
   keep_as_subgraph(joined->node, &cat, 1, 1);
   replace_node(cat, joined);

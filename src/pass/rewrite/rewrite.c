@@ -3,33 +3,6 @@
 
 #include <assert.h>
 
-bool constant_int(const Value *value, int64_t *out) {
-  IValue v;
-  if (!value_is_constant(value, &v) || v.tag != TAG_INT) return false;
-  *out = v.i;
-  return true;
-}
-
-bool constant_bool(const Value *value, bool *out) {
-  IValue v;
-  if (!value_is_constant(value, &v) || v.tag != TAG_BOOL) return false;
-  *out = v.b;
-  return true;
-}
-
-bool constant_double(const Value *value, double *out) {
-  IValue v;
-  if (!value_is_constant(value, &v)) return false;
-  if (v.tag != TAG_INT && v.tag != TAG_FLOAT && v.tag != TAG_BOOL) return false;
-  *out = ivalue_to_double(v);
-  return true;
-}
-
-bool constant_is_bool(const Value *value, bool expected) {
-  bool b;
-  return constant_bool(value, &b) && b == expected;
-}
-
 bool value_is_none(const Value *value) {
   return value->type->kind == TYPE_NONE;
 }

@@ -1,10 +1,10 @@
-/* What rewrites share: constants behind values, nodes made in passing, sizes of blocks. The limits of passes that make
+/* What rewrites share: nodes made in passing, sizes of blocks. The limits of passes that make
  * graphs larger stand here together. */
 #pragma once
 
 #include <assert.h>
 
-#include "ir/graph.h"
+#include "ir/constant.h"
 #include "report/jit_log.h"
 
 enum {
@@ -17,10 +17,6 @@ enum {
   PEEL_MAX_BODY = 1 << 10     /* a loop with more nodes in its body is not peeled */
 };
 
-bool constant_int(const Value *value, int64_t *out);
-bool constant_bool(const Value *value, bool *out);
-bool constant_double(const Value *value, double *out); /* int, float or bool */
-bool constant_is_bool(const Value *value, bool expected);
 bool value_is_none(const Value *value);             /* its type says so */
 const TensorInfo *value_tensor(const Value *value); /* what is known of a tensor; NULL: nothing, or no tensor */
 

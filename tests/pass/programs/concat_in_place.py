@@ -1,4 +1,4 @@
-# with: inliner constant_propagation fuse_convolution use_variadic_cat concat_in_place
+# with: inliner constant_propagation fuse_regions use_variadic_cat concat_in_place
 # tolerance: 1e-4
 def two(x: Tensor):
     w = torch.ones([2, 3, 1, 1]) * 0.25

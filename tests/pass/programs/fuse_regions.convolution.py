@@ -1,4 +1,4 @@
-# with: inliner constant_propagation fuse_convolution
+# with: inliner constant_propagation fuse_regions
 # tolerance: 1e-4
 def with_relu(x: Tensor):
     w = torch.ones([2, 3, 2, 2]) * 0.25

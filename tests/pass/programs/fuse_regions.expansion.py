@@ -1,4 +1,4 @@
-# with: inliner constant_propagation fuse_convolution fuse_expansion
+# with: inliner constant_propagation fuse_regions
 # tolerance: 1e-4
 def clamped(x: Tensor):
     image = torch.arange(1200, dtype=x.dtype).reshape([1, 3, 20, 20]) * 0.001 + x.mean()

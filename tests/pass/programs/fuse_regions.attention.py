@@ -1,4 +1,4 @@
-# with: inliner constant_propagation fuse_attention
+# with: inliner constant_propagation fuse_regions
 # tolerance: 1e-5
 # another error: what masks and values are made of is done before the first product
 def plain(x: Tensor, y: Tensor, z: Tensor):

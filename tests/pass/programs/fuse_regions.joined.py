@@ -1,4 +1,4 @@
-# with: inliner constant_propagation join_linears
+# with: inliner constant_propagation fuse_regions
 def two(x: Tensor, w: Tensor, v: Tensor):
     return torch.linear(x, w), torch.linear(x, v)
 def with_biases(x: Tensor, w: Tensor, b: Tensor):

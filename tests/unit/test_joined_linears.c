@@ -2,12 +2,26 @@
 #include "checks.h"
 #include "outcome.h"
 #include "random_tensor.h"
+#include "region_fixture.h"
 
 static Exec exec;
+static RegionText joined;
 
 static int setup(void **state) {
   (void)state;
   exec_init(&exec, &api_services);
+  region_parse(&joined,
+               "graph(%x : Tensor, %w : Tensor, %a : Tensor?, %v : Tensor, %b : Tensor?, %u : Tensor, %c : Tensor?):\n"
+               "  %p : Tensor = aten::linear(%x, %w, %a)\n"
+               "  %q : Tensor = aten::linear(%x, %v, %b)\n"
+               "  %r : Tensor = aten::linear(%x, %u, %c)\n"
+               "  return (%p, %q, %r)\n");
+  assert_int_equal(joined.node->output_count, 3);
+  return 0;
+}
+static int teardown(void **state) {
+  (void)state;
+  region_dispose(&joined);
   return 0;
 }
 
@@ -22,19 +36,8 @@ static Status run_layers(const IValue *inputs, IValue *outputs) {
     TRY(op_call(&exec, &linear, 3, (IValue[]){inputs[0], inputs[2 * i + 1], inputs[2 * i + 2]}, 1, &outputs[i]));
   return OK;
 }
-/* As a node of a plan, whose body is what it was made from. */
-static Status run_body(const CallBody *body, Call *call) {
-  (void)body;
-  return run_layers(call->inputs, call->outputs);
-}
 static Status call_joined(Case *c) {
-  static OpRef ref = OP_REF("wick::linears", "");
-  static CallBody body = {.run = run_body};
-  const Operator *op;
-  Call call = {.inputs = c->inputs, .input_count = INPUTS, .outputs = c->got, .output_count = LAYERS, .body = &body};
-  for (int i = 0; i < LAYERS; i++) c->got[i] = IVALUE_NONE;
-  check(op_find(&ref, &op));
-  return operator_call(&exec, op, &call);
+  return region_call(&exec, &joined, c->inputs, 0, NULL, c->got);
 }
 static void run_joined(Case *c) {
   check(call_joined(c));
@@ -115,7 +118,6 @@ static void test_inputs_that_lie_otherwise(void **state) {
 /* Whatever does not fit is what aten::linear says of the first layer that has it. */
 static void test_errors(void **state) {
   (void)state;
-  static OpRef linears = OP_REF("wick::linears", "");
   const struct {
     int ndim, bias;
     int64_t sizes[2];
@@ -135,12 +137,6 @@ static void test_errors(void **state) {
     for (int k = 0; k < LAYERS; k++) ivalue_release(c.got[k]);
     release_inputs(&c);
   }
-  IValue few[] = {IVALUE_NONE, IVALUE_NONE}, out[2];
-  check_error(op_call(&exec, &linears, 2, few, 2, out), "It does not take 2 arguments");
-  IValue layer[] = {ivalue_tensor(random_tensor(2, SIZES(12, 8))), ivalue_tensor(random_tensor(2, SIZES(9, 8))),
-                    IVALUE_NONE};
-  check_error(op_call(&exec, &linears, 3, layer, 2, out), "for each result a weight and a bias");
-  for (int i = 0; i < 2; i++) ivalue_release(layer[i]);
 }
 
 /* While gradients are recorded, each result leads to its own layer. */
@@ -196,5 +192,5 @@ int main(void) {
       cmocka_unit_test(test_errors),        cmocka_unit_test(test_gradients),
       cmocka_unit_test(test_other_dtypes),
   };
-  return cmocka_run_group_tests(tests, setup, NULL);
+  return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,4 +1,4 @@
-# with: inliner constant_propagation fuse_linear
+# with: inliner constant_propagation fuse_regions
 def one_after_the_other(x: Tensor, w: Tensor):
     rows, a = x.repeat([4, 3]), w.repeat([3, 3])
     b = a.select(1, 0)

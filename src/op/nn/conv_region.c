@@ -1,0 +1,271 @@
+/* Convolutions as anchors of regions (call/region.h): with the gate before it, the normalization by stored statistics
+ * after it, a sum and an activation; and an expansion with the depthwise convolution of its result, each with what
+ * belongs to it. */
+#include <math.h>
+
+#include "call/region.h"
+#include "op/nn/conv.h"
+#include "op/nn/fused.h"
+
+enum { GAMMA = 1, BETA, MEAN, VAR, EPS = 7 }; /* of batch_norm */
+enum { BESIDE, PLACE, ROOM, PLACED_INPUTS };  /* of a placed region, after the Subgraph's inputs */
+
+/* A unit that can be done at once. */
+typedef struct Convolution {
+  const RegionUnit *unit;
+  const Tensor *input, *weight, *bias, *add;
+  ConvParams params;
+  ConvEpilogue epilogue;
+  Tensor *term;   /* what is added, without gaps, owned; NULL: it is as the caller has it, or nothing */
+  float *numbers; /* scale and shift of a normalization, owned; NULL: none */
+} Convolution;
+
+/* ---- what there is against it ---- */
+
+/* One number for each channel. */
+static Status check_vectors(const RegionCall *r, const Convolution *c) {
+  const RegionStep *norm = &c->unit->steps[REGION_NORM];
+  bool fit = fused_is_vector(c->bias, c->params.out_channels);
+  for (uint32_t i = GAMMA; norm->op && i <= VAR; i++)
+    fit &= fused_is_vector(region_tensor_or_null(r, norm, i), c->params.out_channels);
+  if (!fit) return reason_decline(REASON_NOT_FUSED_WEIGHTS);
+  bool has_statistics = !norm->op || (region_tensor_or_null(r, norm, MEAN) && region_tensor_or_null(r, norm, VAR));
+  return has_statistics ? OK : reason_decline(REASON_NOT_FUSED_KIND);
+}
+
+/* Whether a sum with row-major memory is row-major, though there may be gaps. */
+static bool is_in_order(const Tensor *t) {
+  int64_t least = 1;
+  for (int d = t->ndim - 1; d >= 0; d--) {
+    if (t->sizes[d] == 1) continue;
+    if (t->strides[d] < least) return false;
+    least = t->strides[d];
+  }
+  return true;
+}
+
+/* The tensor to add, if any, is of the results' sizes. */
+static Status read_term(const RegionCall *r, Convolution *c) {
+  IValue term = region_term(r, &c->unit->steps[REGION_SUM]);
+  if (term.tag != TAG_TENSOR) return OK;
+  const Tensor *add = term.tensor;
+  if (!tensor_is_defined(add)) return reason_decline(REASON_NOT_FUSED_KIND);
+  if (!fused_is_plain(add) && (add->dtype != DTYPE_FLOAT32 || add->flags & TENSOR_UNUSUAL || !is_in_order(add)))
+    return fused_decline(add);
+  int64_t sizes[CONV_SPATIAL + 2];
+  bool fits = add->ndim == c->params.spatial + 2 &&
+              !memcmp(add->sizes, conv_result_sizes(&c->params, sizes), (size_t)add->ndim * sizeof *sizes);
+  if (!fits) return reason_decline(REASON_NOT_FUSED_SHAPE);
+  c->add = add;
+  c->epilogue.add = tensor_data(add);
+  return OK;
+}
+
+/* A factor for each plane of the image. */
+static bool is_gate_of(const Tensor *gate, const Tensor *image) {
+  bool fits = gate->ndim == image->ndim && gate->ndim > 2;
+  for (int d = 0; d < gate->ndim && fits; d++) fits = gate->sizes[d] == (d < 2 ? image->sizes[d] : 1);
+  return fits;
+}
+
+/* Which of the two factors, if any, is the image; the product of both is to be row-major. */
+static Status read_image(const RegionCall *r, Convolution *c) {
+  const RegionStep *product = &c->unit->steps[REGION_GATE];
+  if (!product->op) {
+    c->input = region_argument(r, &c->unit->steps[REGION_ANCHOR], 0).tensor;
+    return OK;
+  }
+  const Tensor *image = region_argument(r, product, 0).tensor, *gate = region_argument(r, product, 1).tensor;
+  if (!is_gate_of(gate, image)) {
+    const Tensor *other = image;
+    image = gate;
+    gate = other;
+  }
+  if (!fused_is_plain(gate)) return fused_decline(gate);
+  if (!is_gate_of(gate, image)) return reason_decline(REASON_NOT_FUSED_SHAPE);
+  if (!gate->row_major || !image->row_major) return reason_decline(REASON_NOT_FUSED_LAYOUT);
+  c->input = image;
+  c->epilogue.gate = tensor_data(gate);
+  return OK;
+}
+
+/* Reads a unit, or declines. Of the image only the metadata is read; NULL: it is what the unit says. */
+static Status read_unit(const RegionCall *r, const RegionUnit *unit, const Tensor *input, Convolution *c) {
+  const RegionStep *anchor = &unit->steps[REGION_ANCHOR];
+  *c = (Convolution){.unit = unit, .input = input, .epilogue = {.activation = unit->activation}};
+  c->weight = region_argument(r, anchor, 1).tensor;
+  c->bias = region_tensor_or_null(r, anchor, 2);
+  if (!input) TRY(read_image(r, c));
+  if (!fused_is_plain(c->input)) return fused_decline(c->input);
+  if (!fused_is_plain(c->weight)) return fused_decline(c->weight);
+  if (c->input->ndim != c->weight->ndim) return reason_decline(REASON_NOT_FUSED_SHAPE);
+  IValue arguments[8];
+  Call step = region_step_call(r, anchor);
+  assert(step.input_count <= 8);
+  memcpy(arguments, step.inputs, step.input_count * sizeof *arguments);
+  arguments[0] = ivalue_tensor((Tensor *)c->input);
+  step.inputs = arguments;
+  TRY(conv_read_at(&step, anchor->op->row->with, &c->params));
+  if (!conv_gives_row_major(&c->params, c->input, c->weight)) return reason_decline(REASON_NOT_FUSED_LAYOUT);
+  if (c->epilogue.gate && !conv_takes_gate(&c->params)) return reason_decline(REASON_NOT_FUSED_SIZE);
+  TRY(check_vectors(r, c));
+  if (c->bias) c->epilogue.shift = tensor_data(c->bias);
+  return read_term(r, c);
+}
+
+/* ---- doing it ---- */
+
+/* scale = gamma / sqrt(var + eps), shift = beta + (bias - mean) * scale: the normalization of stored statistics. All
+ * that is read comes from memory in one loop, so that the waits for it fall together. */
+static inline __attribute__((always_inline)) void fold_channels(int64_t channels, const float *mean, const float *var,
+                                                                const float *gamma, const float *beta,
+                                                                const float *bias, float eps, float *restrict scale,
+                                                                float *restrict shift) {
+  for (int64_t c = 0; c < channels; c++) {
+    float s = 1 / sqrtf(var[c] + eps);
+    if (gamma) s *= gamma[c];
+    float t = ((bias ? bias[c] : 0) - mean[c]) * s;
+    scale[c] = s;
+    shift[c] = beta ? t + beta[c] : t;
+  }
+}
+static const float *vector(const RegionCall *r, const RegionStep *norm, uint32_t i) {
+  const Tensor *t = region_tensor_or_null(r, norm, i);
+  return t ? tensor_data(t) : NULL;
+}
+static void fold(const RegionCall *r, const Convolution *c, float *scale, float *shift) {
+  const RegionStep *norm = &c->unit->steps[REGION_NORM];
+  const float *mean = vector(r, norm, MEAN), *var = vector(r, norm, VAR), *gamma = vector(r, norm, GAMMA),
+              *beta = vector(r, norm, BETA), *bias = c->bias ? tensor_data(c->bias) : NULL;
+  float eps = (float)ivalue_to_double(region_argument(r, norm, EPS));
+  if (gamma && beta && !bias) /* what is not there is known to the compiler then */
+    fold_channels(c->params.out_channels, mean, var, gamma, beta, NULL, eps, scale, shift);
+  else
+    fold_channels(c->params.out_channels, mean, var, gamma, beta, bias, eps, scale, shift);
+}
+
+/* Makes the numbers of the normalization and the term without gaps; end is called also if it fails. */
+static Status begin(const RegionCall *r, Convolution *c) {
+  int64_t channels = c->params.out_channels;
+  if (c->add && !tensor_is_contiguous(c->add)) {
+    TRY(tensor_contiguous(c->add, &c->term));
+    c->epilogue.add = tensor_data(c->term);
+  }
+  if (!c->unit->steps[REGION_NORM].op) return OK;
+  c->numbers = mem_alloc((size_t)channels * 2 * sizeof *c->numbers);
+  if (!c->numbers) return status_out_of_memory();
+  fold(r, c, c->numbers, c->numbers + channels);
+  c->epilogue.scale = c->numbers;
+  c->epilogue.shift = c->numbers + channels;
+  return OK;
+}
+static void end(Convolution *c) {
+  mem_free(c->numbers);
+  tensor_release(c->term);
+}
+
+/* Where a plan joins the result with others along the channels, and one sample makes that a run of memory: the first's
+ * storage has room for `room` channels, and number `place` lies behind the one beside it. That so many tensors and no
+ * more hold the storage says that the place is free. */
+static Status result_new(const RegionCall *r, int ndim, const int64_t *sizes, Tensor **out) {
+  const Call *call = r->call;
+  const IValue *placed = call->inputs + r->region->input_count;
+  bool is_placed = call->input_count == r->region->input_count + (uint32_t)PLACED_INPUTS && sizes[0] == 1 &&
+                   placed[PLACE].tag == TAG_INT && placed[ROOM].tag == TAG_INT;
+  if (!is_placed) return tensor_empty(DTYPE_FLOAT32, ndim, sizes, out);
+  const Tensor *beside = placed[BESIDE].tag == TAG_TENSOR ? placed[BESIDE].tensor : NULL;
+  int64_t all[CONV_SPATIAL + 2], place = placed[PLACE].i, room = placed[ROOM].i, numel;
+  memcpy(all, sizes, (size_t)ndim * sizeof *all);
+  if (!beside) {
+    if (room > sizes[1]) all[1] = room;
+    TRY(tensor_empty(DTYPE_FLOAT32, ndim, all, out));
+    return tensor_set_sizes(*out, ndim, sizes, NULL); /* no more dimensions than it had: nothing that can fail */
+  }
+  TRY(sizes_numel(ndim, sizes, &numel));
+  bool is_free =
+      fused_is_plain(beside) && beside->storage && place > 0 && atomic_load(&beside->storage->refs.count) == place;
+  int64_t end_of_beside = beside->offset + beside->numel;
+  bool fits =
+      is_free && end_of_beside > 0 && numel <= (int64_t)(beside->storage->bytes / sizeof(float)) - end_of_beside;
+  if (!fits) return tensor_empty(DTYPE_FLOAT32, ndim, sizes, out);
+  return tensor_from_storage(beside->storage, DTYPE_FLOAT32, ndim, sizes, NULL, end_of_beside, out);
+}
+
+static Status run_unit(const RegionCall *r, Convolution *c, Tensor **out) {
+  int64_t sizes[CONV_SPATIAL + 2];
+  Tensor *result = NULL;
+  Status status;
+  TRY_GOTO(begin(r, c), done);
+  TRY_GOTO(result_new(r, c->input->ndim, conv_result_sizes(&c->params, sizes), &result), done);
+  if (result->numel)
+    TRY_GOTO(conv_forward(&r->call->exec->work, &c->params, c->input, c->weight, &c->epilogue, result), done);
+  *out = tensor_retain(result);
+done:
+  end(c);
+  tensor_release(result);
+  return status;
+}
+
+/* ---- an expansion and the depthwise convolution of its result ---- */
+
+/* The metadata of the result between the two; it has no data and is not to be retained. */
+static Status set_between(const ConvParams *p, Tensor *out) {
+  *out = (Tensor){.dtype = DTYPE_FLOAT32, .ndim = (uint8_t)(p->spatial + 2), .contiguous = 1, .row_major = 1};
+  out->sizes = out->dims;
+  out->strides = out->dims + out->ndim;
+  conv_result_sizes(p, out->sizes);
+  strides_contiguous(out->ndim, out->sizes, out->strides);
+  return sizes_numel(out->ndim, out->sizes, &out->numel);
+}
+
+static Status run_at_once(const RegionCall *r, Convolution *first, Convolution *second, const Expansion *both,
+                          Tensor **out) {
+  int64_t sizes[CONV_SPATIAL + 2];
+  Tensor *result = NULL;
+  Status status;
+  TRY_GOTO(begin(r, first), done);
+  TRY_GOTO(begin(r, second), done);
+  TRY_GOTO(tensor_empty(DTYPE_FLOAT32, second->params.spatial + 2, conv_result_sizes(&second->params, sizes), &result),
+           done);
+  if (result->numel)
+    TRY_GOTO(conv_forward_expansion(&r->call->exec->work, both, first->input, first->weight, second->weight, result),
+             done);
+  *out = tensor_retain(result);
+done:
+  end(first);
+  end(second);
+  tensor_release(result);
+  return status;
+}
+
+/* One after the other where the engine does not take both. */
+static Status run_pair(const RegionCall *r, Convolution *first, Tensor **out) {
+  const RegionUnit *depthwise = r->region->units + 1;
+  Convolution second;
+  Tensor between, *result;
+  TRY(set_between(&first->params, &between));
+  TRY(read_unit(r, depthwise, &between, &second));
+  Expansion both = {&first->params, &second.params, &first->epilogue, &second.epilogue};
+  if (conv_takes_expansion(&both)) return run_at_once(r, first, &second, &both, out);
+  TRY(run_unit(r, first, &result));
+  second.input = result;
+  Status status = run_unit(r, &second, out);
+  tensor_release(result);
+  return status;
+}
+
+static Status run(RegionCall *r) {
+  Convolution first;
+  Tensor *out;
+  if (r->call->exec->deterministic) return reason_decline(REASON_NOT_FUSED_DETERMINISTIC);
+  TRY(read_unit(r, r->region->units, NULL, &first));
+  TRY(r->region->unit_count == 1 ? run_unit(r, &first, &out) : run_pair(r, &first, &out));
+  call_set_tensor(r->call, 0, out);
+  return OK;
+}
+
+const Anchor conv_anchor = {
+    .takes = 1u << REGION_GATE | 1u << REGION_NORM | 1u << REGION_SUM | 1u << REGION_FUNCTION | ANCHOR_EXPANDS |
+             ANCHOR_PLACES | ANCHOR_KNOWS,
+    .run = run,
+};

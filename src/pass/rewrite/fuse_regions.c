@@ -1,0 +1,244 @@
+/* What engines do at once becomes one node, a wick::region (call/region.h): an anchor, an operator whose row says what
+ * its engine takes along, with the operators before and after it that are used by the next alone. Before that, anchors
+ * of one input become one node where their engine does several at once. What is out of the ordinary at run time,
+ * gradients included, the engine declines, so little need be known of the tensors here. */
+#include <assert.h>
+
+#include "compute/conv/conv.h"
+#include "interp/region_read.h"
+#include "ir/graph_log.h"
+#include "pass/motion/with_aliases.h"
+#include "pass/pass.h"
+#include "pass/rewrite/chain.h"
+#include "pass/rewrite/join_anchors.h"
+
+#define FILE_NAME "fuse_regions"
+
+enum { MAX_NODES = 16 }; /* of two units with dropouts between their operators */
+
+typedef struct Chain {
+  Node *nodes[MAX_NODES]; /* in order; dropouts that do nothing among them */
+  int count, anchor;      /* where the last unit's anchor is */
+  uint32_t roles;         /* bits: what its unit has */
+} Chain;
+
+static void add(Chain *c, Node *node) {
+  assert(c->count < MAX_NODES);
+  c->nodes[c->count++] = node;
+}
+
+/* ---- growth ---- */
+
+/* The sigmoid, of whichever form, of what an anchor of the kind gives: factors of planes. */
+static bool is_factor(const Value *value, const Anchor *anchor) {
+  const Operator *op = value->node->input_count ? node_operator(value->node) : NULL;
+  int activation = op ? row_extras(op->row)->activation : ACTIVATION_NONE;
+  if (activation != ACTIVATION_SIGMOID && activation != ACTIVATION_HARDSIGMOID) return false;
+  return node_anchor(node_input(value->node, 0)->node) == anchor;
+}
+
+/* A product, used by the anchor alone, of a tensor and such factors: it becomes part of how the engine reads. */
+static Node *find_gate(const Node *node, const Anchor *anchor) {
+  Node *product = node_input(node, 0)->node;
+  if (!(anchor->takes >> REGION_GATE & 1) || region_role_before(product, NULL) != REGION_GATE ||
+      chain_next(product) != node)
+    return NULL;
+  return is_factor(node_input(product, 0), anchor) || is_factor(node_input(product, 1), anchor) ? product : NULL;
+}
+
+/* The anchor and what follows it. */
+static void grow(Chain *c, Node *node, const Anchor *anchor) {
+  c->roles |= 1u << REGION_ANCHOR;
+  c->anchor = c->count;
+  add(c, node);
+  int last = REGION_ANCHOR, whole = c->count;
+  for (Node *next = chain_next(node); next; next = chain_next(next)) {
+    const Node *before = c->nodes[c->count - 1];
+    if (is_first_input(next, before) && is_idle_dropout(next)) {
+      if (is_idle_dropout(before)) break;
+    } else {
+      int role = (int)region_role(next, anchor, node_output(before, 0));
+      if (role == REGION_ROLES || role <= last) break;
+      last = role;
+      c->roles |= 1u << role;
+      whole = c->count + 1;
+    }
+    add(c, next);
+  }
+  c->count = whole;
+}
+
+/* What belongs to the anchor that stands before: it comes to that. */
+static bool is_taken_by_other(const Node *node) {
+  const Node *before = node_input(node, 0)->node;
+  const Anchor *anchor = node_anchor(before);
+  return anchor && chain_next(before) == node && region_role(node, anchor, node_output(before, 0)) != REGION_ROLES;
+}
+
+/* ---- an expansion, a 1x1 convolution, and the depthwise one of its result ---- */
+
+enum { WEIGHT = 1, GROUPS = 6 };
+
+/* What is known of sizes; NULL: nothing. Of sizes that are not known it may be. */
+static const TensorInfo *sizes_of(const Value *value, int least_ndim) {
+  const TensorInfo *info = value_tensor(value);
+  return info && info->has_sizes && info->ndim >= least_ndim ? info : NULL;
+}
+static bool may_be_1x1(const Value *weight) {
+  const TensorInfo *info = sizes_of(weight, 3);
+  for (int d = 2; info && d < info->ndim; d++)
+    if (info->sizes[d] >= 0 && info->sizes[d] != 1) return false;
+  return true;
+}
+static bool may_be_depthwise(const Value *weight, int64_t groups) {
+  const TensorInfo *info = sizes_of(weight, 3);
+  return !info || ((info->sizes[0] < 0 || info->sizes[0] == groups) && (info->sizes[1] < 0 || info->sizes[1] == 1));
+}
+/* The image between the two; smaller ones stay in cache anyway. */
+static bool may_be_large(const Value *image) {
+  const TensorInfo *info = sizes_of(image, 4);
+  int64_t height = info ? info->sizes[2] : -1, width = info ? info->sizes[3] : -1, positions;
+  return height < 0 || width < 0 || !int64_mul(height, width, &positions) || positions > CONV_FEW_POSITIONS;
+}
+
+static bool is_of_one_group(const Node *node) {
+  int64_t groups;
+  return constant_int(node_input(node, GROUPS), &groups) && groups == 1;
+}
+
+/* The chain of the expansion whose result `depthwise` alone uses; false: there is none that pays. */
+static bool find_expansion(const Node *depthwise, const Anchor *anchor, Chain *out) {
+  int64_t groups;
+  if (!(anchor->takes & ANCHOR_EXPANDS) || !constant_int(node_input(depthwise, GROUPS), &groups) || groups < 2)
+    return false;
+  const Value *image = node_input(depthwise, 0);
+  Node *expand = image->node;
+  for (int steps = 0; steps < REGION_ROLES && expand->input_count && node_anchor(expand) != anchor; steps++)
+    expand = node_input(expand, 0)->node;
+  if (node_anchor(expand) != anchor || find_gate(expand, anchor) || !is_of_one_group(expand)) return false;
+  *out = (Chain){0};
+  grow(out, expand, anchor);
+  const Node *last = out->nodes[out->count - 1];
+  if (node_output(last, 0) != image || chain_next(last) != depthwise) return false;
+  for (int i = 1; i < out->count; i++)
+    if (out->nodes[i]->kind == SYM_aten_add) return false;
+  return may_be_large(image) && may_be_1x1(node_input(expand, WEIGHT)) &&
+         may_be_depthwise(node_input(depthwise, WEIGHT), groups);
+}
+
+/* A chain that begins before its anchor. */
+static bool find_scores(Node *node, Chain *c) {
+  RegionRole role = region_role_before(node, NULL), last = role;
+  *c = (Chain){0};
+  if (role != REGION_SCORES) return false;
+  for (Node *next = node; next; next = chain_next(next)) {
+    const Anchor *anchor = node_anchor(next);
+    const Value *through = c->count ? node_output(c->nodes[c->count - 1], 0) : NULL;
+    if (anchor && through && node_input(next, 0) == through) {
+      if (c->roles & ~anchor->takes) return false;
+      grow(c, next, anchor);
+      return (c->roles & anchor->needs) == anchor->needs;
+    }
+    role = region_role_before(next, through);
+    if (role == REGION_ROLES || (through && role <= last)) return false;
+    c->roles |= 1u << (last = role);
+    add(c, next);
+  }
+  return false;
+}
+
+static bool find_chain(Node *node, Chain *c) {
+  const Anchor *anchor = node_anchor(node);
+  if (!anchor) return find_scores(node, c);
+  if (anchor->needs || is_taken_by_other(node)) return false;
+  *c = (Chain){0};
+  Node *gate = find_gate(node, anchor);
+  if (gate)
+    add(c, gate);
+  else if (!find_expansion(node, anchor, c))
+    *c = (Chain){0};
+  grow(c, node, anchor);
+  return c->count > 1;
+}
+
+/* ---- one node of them ---- */
+
+/* Leaves of the chain what lies together: all; without what comes before the anchor; without what could not be moved.
+ */
+static bool gather(AliasDb *db, Chain *c) {
+  Node **from = c->nodes + c->anchor;
+  uint32_t needs = node_anchor(*from)->needs;
+  chain_gather(db, c->nodes, c->count);
+  if (needs && chain_together(c->nodes, c->count) < c->count) {
+    node_refused(FILE_NAME, c->nodes[0], REASON_NOT_MOVED_ALIASING);
+    return false;
+  }
+  if (chain_together(c->nodes, c->count) <= c->anchor) {
+    c->count -= c->anchor;
+    memmove(c->nodes, from, (size_t)c->count * sizeof *from);
+    c->anchor = 0;
+  }
+  c->count = chain_together(c->nodes, c->count);
+  while (c->count > 1 && is_idle_dropout(c->nodes[c->count - 1])) c->count--;
+  if (c->count > 1) return true;
+  node_refused(FILE_NAME, c->nodes[0], REASON_NOT_MOVED_ALIASING);
+  return false;
+}
+
+static bool is_inside(const Chain *c, const Value *value) {
+  for (int i = 0; i < c->count; i++)
+    if (value->node == c->nodes[i]) return true;
+  return false;
+}
+
+static Node *replace(Graph *graph, AliasDb *db, const Chain *c) {
+  Node *last = c->nodes[c->count - 1], *anchor = c->nodes[c->anchor];
+  graph_set_insert_point(graph, last);
+  graph->range = anchor->range;
+  Node *region = graph_create(graph, SYM_wick_region, 0, NULL, 1);
+  region->inlined = anchor->inlined;
+  for (int i = 0; i < c->count; i++)
+    for (uint32_t k = 0; k < c->nodes[i]->input_count; k++) {
+      Value *input = node_input(c->nodes[i], k);
+      if (!is_inside(c, input)) region_add_input(region, input);
+    }
+  chain_replace(graph, db, c->nodes, c->count, region);
+  return region;
+}
+
+static void fuse_block(Graph *graph, AliasDb *db, Block *block) {
+  BLOCK_EACH_REVERSE(node, block) {
+    for (uint32_t i = 0; i < node->block_count; i++) fuse_block(graph, db, node->blocks[i]);
+    Chain c;
+    if (!find_chain(node, &c)) continue;
+    if (gather(db, &c)) {
+      if (!jit_opt_limit(FILE_NAME)) return;
+      NODE_LOG_UPDATE(FILE_NAME, "with what belongs to it:", c.nodes[c.anchor]);
+      node = replace(graph, db, &c);
+    }
+    node_prev = node->prev; /* the one before may be gone, or have moved */
+  }
+}
+
+static void fuse(Graph *graph, AliasDb *db, void *ignored) {
+  (void)ignored;
+  join_anchors(graph, db, graph->block);
+  fuse_block(graph, db, graph->block);
+}
+
+static bool has_anchor(const Block *block) {
+  BLOCK_EACH(node, block) {
+    if (node_anchor(node)) return true;
+    for (uint32_t i = 0; i < node->block_count; i++)
+      if (has_anchor(node->blocks[i])) return true;
+  }
+  return false;
+}
+
+void fuse_regions(Graph *graph) {
+  if (has_anchor(graph->block)) with_aliases(graph, fuse, NULL);
+  GRAPH_LOG_DUMP(FILE_NAME, "After FuseRegions: ", graph);
+}
+
+PASS(fuse_regions, RESULTS, fuse_regions(graph),
+     "makes anchors (convolutions, linear layers) and what is around them one node");

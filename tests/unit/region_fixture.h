@@ -1,0 +1,70 @@
+/* A wick::region as a plan has it, from IR text of its operators: calls of its node, whose engine may decline, and of
+ * the operators one by one. */
+#pragma once
+
+#include "checks.h"
+#include "interp/node_body.h"
+#include "ir_fixture.h"
+#include "pass/pass.h"
+
+enum { REGION_MAX_INPUTS = 64 };
+typedef struct RegionText {
+  IrText ir;
+  const Node *node;
+  const Operator *op;
+  NodeBody *body;
+} RegionText;
+
+/* The pass makes one region of the text, whose inputs are the graph's. */
+static inline void region_parse(RegionText *r, const char *text) {
+  Exec exec;
+  exec_init(&exec, NULL);
+  ir_parse(&r->ir, text);
+  check(pass_run(pass_find(STR("fuse_regions")), r->ir.graph, &exec));
+  r->node = NULL;
+  BLOCK_EACH(node, r->ir.graph->block) {
+    if (node->kind != SYM_wick_region) continue;
+    assert_null(r->node);
+    r->node = node;
+  }
+  assert_non_null(r->node);
+  r->op = node_operator(r->node);
+  r->body = node_body_new(r->node, r->op, &r->ir.arena);
+  assert_non_null(r->body->body.region);
+}
+static inline void region_dispose(RegionText *r) {
+  node_body_free(r->body);
+  ir_dispose(&r->ir);
+}
+
+/* The node's inputs of those of the graph, then `more`. */
+static inline uint32_t region_inputs(const RegionText *r, const IValue *arguments, uint32_t more_count,
+                                     const IValue *more, IValue *out) {
+  uint32_t count = 0;
+  assert_true(r->node->input_count + more_count <= REGION_MAX_INPUTS);
+  for (; count < r->node->input_count; count++) {
+    assert_ptr_equal(node_input(r->node, count)->node, r->ir.graph->block->param);
+    out[count] = arguments[node_input(r->node, count)->offset];
+  }
+  for (uint32_t i = 0; i < more_count; i++) out[count++] = more[i];
+  return count;
+}
+static inline Status region_call(Exec *exec, const RegionText *r, const IValue *arguments, uint32_t more_count,
+                                 const IValue *more, IValue *outputs) {
+  IValue inputs[REGION_MAX_INPUTS];
+  uint32_t count = region_inputs(r, arguments, more_count, more, inputs);
+  Call call = {.inputs = inputs,
+               .input_count = count,
+               .outputs = outputs,
+               .output_count = r->node->output_count,
+               .body = &r->body->body};
+  for (uint32_t i = 0; i < r->node->output_count; i++) outputs[i] = IVALUE_NONE;
+  return operator_call(exec, r->op, &call);
+}
+static inline Status region_call_apart(Exec *exec, const RegionText *r, const IValue *arguments, IValue *outputs) {
+  IValue inputs[REGION_MAX_INPUTS];
+  Call call = {.exec = exec, .inputs = inputs, .outputs = outputs, .output_count = r->node->output_count};
+  call.input_count = region_inputs(r, arguments, 0, NULL, inputs);
+  for (uint32_t i = 0; i < r->node->output_count; i++) outputs[i] = IVALUE_NONE;
+  return r->body->body.run(&r->body->body, &call);
+}
