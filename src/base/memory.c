@@ -1,9 +1,10 @@
-/* Blocks of heaps behind one switch that tests use to make them fail, catch points, and arenas of doubling chunks. */
+/* Blocks of heaps behind one switch that tests use to make them fail, catch points, and arenas of growing chunks. */
 #include "base/memory.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
 #endif
@@ -198,16 +199,38 @@ _Noreturn void catch_throw(Catch *c, Status status) {
 
 /* ---- arenas ---- */
 
-enum { ARENA_ALIGN = 16, FIRST_CHUNK = 4096, LAST_CHUNK = 1 << 20 };
+enum {
+  ARENA_ALIGN = 16,
+  FIRST_CHUNK = 4096,
+  LEAST_PAGES = 1 << 16,
+  LAST_CHUNK = 1 << 20,
+  GROWTH = 4 /* a chunk is as large as this part of the arena: of an arena that stays, little is empty */
+};
 
 struct ArenaChunk {
   ArenaChunk *next;
   size_t bytes; /* with this header */
 };
 
+/* Large chunks are pages of the system's, which go back when the arena goes. Among malloc's blocks what passes in the
+ * arenas that graphs are worked on in would leave holes between what stays. The leak sanitizer looks into malloc's
+ * alone. */
+static bool is_of_pages(size_t bytes) {
+#if defined(__SANITIZE_ADDRESS__)
+  return (void)bytes, false;
+#else
+  return bytes >= LEAST_PAGES;
+#endif
+}
+static void *pages_new(size_t bytes) {
+  void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return pages == MAP_FAILED ? NULL : pages;
+}
+
 static ArenaChunk *chunk_new(Heap *from, size_t bytes) {
   if (mem_is_refused() || bytes > PTRDIFF_MAX) return NULL;
-  return heap_is_foreign(from) ? heap_take(from, bytes, ARENA_ALIGN) : malloc(bytes);
+  if (heap_is_foreign(from)) return heap_take(from, bytes, ARENA_ALIGN);
+  return is_of_pages(bytes) ? pages_new(bytes) : malloc(bytes);
 }
 static void chunk_free(Heap *from, ArenaChunk *chunk) {
 #if defined(__SANITIZE_ADDRESS__)
@@ -215,6 +238,8 @@ static void chunk_free(Heap *from, ArenaChunk *chunk) {
 #endif
   if (heap_is_foreign(from))
     heap_give(from, chunk, chunk->bytes);
+  else if (is_of_pages(chunk->bytes))
+    munmap(chunk, chunk->bytes);
   else
     free(chunk);
 }
@@ -244,7 +269,8 @@ void arena_dispose(Arena *arena) {
 static void *arena_alloc_slow(Arena *arena, size_t bytes) {
   Status over = work_status();
   if (over) catch_throw(arena->catch_point, over);
-  size_t usual = arena->bytes < FIRST_CHUNK ? FIRST_CHUNK : arena->bytes;
+  size_t usual = arena->bytes / GROWTH;
+  if (usual < FIRST_CHUNK) usual = FIRST_CHUNK;
   if (usual > LAST_CHUNK) usual = LAST_CHUNK;
   bool own = bytes > usual / 2;
   size_t total = own ? bytes : usual;
@@ -326,11 +352,14 @@ char *arena_printf(Arena *arena, const char *format, ...) {
 }
 
 Status arena_protect(Arena *arena, void (*body)(void *argument), void *argument) {
-  Catch c, *outer = arena->catch_point;
+  Arena *beside = arena->beside;
+  Catch c, *outer = arena->catch_point, *beside_outer = beside ? beside->catch_point : NULL;
   if (catch_enter(&c)) {
     arena->catch_point = &c;
+    if (beside) beside->catch_point = &c;
     body(argument);
   }
   arena->catch_point = outer;
+  if (beside) beside->catch_point = beside_outer;
   return c.status;
 }

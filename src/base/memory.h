@@ -107,6 +107,7 @@ typedef struct Arena {
   size_t max_bytes; /* 0: no limit; beyond it out-of-memory is thrown */
   Heap *heap;       /* the thread's when it was initialized, held: chunks come from there */
   Catch *catch_point;
+  struct Arena *beside; /* NULL, or one that is filled along with this one: what protects this one protects it, too */
 } Arena;
 void arena_init(Arena *arena, Catch *catch_point);
 void arena_dispose(Arena *arena);

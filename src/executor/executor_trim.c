@@ -28,7 +28,9 @@ static void take_plans(Variant *v, Plan **list) {
     if (own == 2) plan_release(plan);
     if (plan) give_back(plan, v->executor, list);
     if (profiling) give_back(profiling, plan ? NULL : v->executor, list); /* comes before the other */
+    profiling_record_release(v->record);
     v->profiling = NULL;
+    v->record = NULL;
     v->depth = v->options.bailout_depth;
     atomic_store(&v->stage, STAGE_NEW);
   }

@@ -6,9 +6,10 @@
  *   specializing   NEW --compile--> SETTLED
  *   profiling      NEW --compile--> PROFILING --runs, compile--> READY --failed guards--> PROFILING ... --> SETTLED
  *
- * Where guards might not pay, READY begins as WEIGHING, which ends as READY or, without guards, SETTLED. With every
- * return from READY to PROFILING the types merge and the depth goes down; at depth 0 the plan that is insensitive to
- * profiles settles the matter. A variant without a plan runs the graph as written. */
+ * READY begins as WEIGHING, which ends as READY or, where guards don't pay, without them as SETTLED. From then on the
+ * plan that watches is gone: PROFILING again begins with making it anew. With every return from READY to PROFILING the
+ * types merge and the depth goes down; at depth 0 the plan that is insensitive to profiles settles the matter. A variant
+ * without a plan runs the graph as written. */
 #pragma once
 
 #include "executor/executor.h"

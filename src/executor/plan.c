@@ -1,4 +1,5 @@
-/* Making plans: copy, inline, the kind's list of passes, Code. */
+/* Making plans: copy, inline, the kind's list of passes, a compact copy of the outcome, Code. What the passes left
+ * lying goes with the arena that they worked in. */
 #include "executor/plan.h"
 
 #include <assert.h>
@@ -23,9 +24,8 @@ static void destroy(TypeStore *store) {
   Plan *plan = (Plan *)store;
   code_free(plan->code);
   code_free(plan->baseline);
-  profiling_record_free(plan->record);
+  profiling_record_release(plan->record);
   graph_dispose(plan->graph);
-  graph_dispose(plan->baseline_graph);
   cache_count(store->arena.heap, -(int64_t)plan->bytes);
   type_store_dispose(store);
   mem_free(plan);
@@ -35,6 +35,7 @@ typedef struct Making {
   const PlanRequest *request;
   const Graph *graph; /* to run as it is */
   Plan *plan;
+  Arena workshop; /* of the graphs that passes work on; their types are the plan's */
   Exec exec;
   SpecWriter spec;
   Phases phases;
@@ -45,29 +46,27 @@ static void copy_as_written(void *argument) {
   Making *w = argument;
   const PlanRequest *r = w->request;
   Plan *plan = w->plan;
-  plan->graph = graph_copy(w->graph, &plan->store.arena, &plan->store);
-  SOURCE_LOG_DUMP(phases_log_file(w->phases.profiles), "Optimizing the following function:", plan->graph);
-  plan->as_written = plan_cost(plan->graph);
-  w->phases.graph = plan->graph;
+  Graph *graph = w->phases.graph = graph_copy(w->graph, &w->workshop, &plan->store);
+  SOURCE_LOG_DUMP(phases_log_file(w->phases.profiles), "Optimizing the following function:", graph);
+  plan->as_written = plan_cost(graph);
   if (r->spec && r->kind != PLAN_REQUIRED)
-    argument_spec_inline(&w->spec, plan->graph);
+    argument_spec_inline(&w->spec, graph);
   else
-    inliner(plan->graph);
-  autocast(plan->graph); /* of calls that were too large to be inlined before */
-  hoist_attributes(plan->graph);
-  if (plan->as_written.has_calls) plan->as_written.time = plan_cost(plan->graph).time;
+    inliner(graph);
+  autocast(graph); /* of calls that were too large to be inlined before */
+  hoist_attributes(graph);
+  if (plan->as_written.has_calls) plan->as_written.time = plan_cost(graph).time;
   compile_clock_step(&w->clock, "copy and inline");
 }
 
 static void copy_profiled(Making *w) {
   const Plan *profiling = w->request->profiling;
-  Plan *plan = w->plan;
-  plan->graph = w->phases.graph = graph_copy(profiling->graph, &plan->store.arena, &plan->store);
-  plan->as_written = profiling->as_written;
+  Graph *graph = w->phases.graph = graph_copy(profiling->graph, &w->workshop, &w->plan->store);
+  w->plan->as_written = profiling->as_written;
   if (w->request->kind == PLAN_OPTIMIZED)
-    profiling_record_apply(profiling->record, plan->graph);
+    profiling_record_apply(profiling->record, graph);
   else
-    clear_profiling(plan->graph);
+    clear_profiling(graph);
   compile_clock_step(&w->clock, "copy and inline");
 }
 
@@ -78,8 +77,8 @@ static void run_phases(void *argument) {
   if (r->profiling) {
     copy_profiled(w);
   } else {
-    erase_shape_information(w->plan->graph);
-    if (r->spec) argument_spec_apply(&w->spec, w->plan->graph);
+    erase_shape_information(phases->graph);
+    if (r->spec) argument_spec_apply(&w->spec, phases->graph);
   }
   switch (r->kind) {
     case PLAN_REQUIRED:
@@ -108,14 +107,12 @@ static Status make_graph(Making *w) {
     Function *function = w->request->function;
     w->graph = w->request->graph;
     if (function) status = function_graph_to_run(&w->exec, function, &w->graph);
-    if (!status) status = arena_protect(&plan->store.arena, copy_as_written, w);
+    if (!status) status = arena_protect(&w->workshop, copy_as_written, w);
   }
   TRY(status);
-  status = arena_protect(&plan->store.arena, run_phases, w);
-  plan->baseline_graph = w->phases.baseline;
-  TRY(status);
-  if (!graph_fits_stack(plan->graph)) return graph_too_deep();
-  plan->cost = plan_cost(plan->graph);
+  TRY(arena_protect(&w->workshop, run_phases, w));
+  if (!graph_fits_stack(w->phases.graph)) return graph_too_deep();
+  plan->cost = plan_cost(w->phases.graph);
   return OK;
 }
 
@@ -150,11 +147,19 @@ static Status compile_code(Plan *plan, Str name) {
   return status;
 }
 
+static void keep_graph(void *making) {
+  Making *w = making;
+  TypeStore *store = &w->plan->store;
+  w->plan->graph = graph_compact(w->phases.graph, &store->arena, store);
+}
+
 static Status make_code(Making *w) {
   const PlanRequest *r = w->request;
   Plan *plan = w->plan;
-  if (r->kind == PLAN_PROFILING) TRY(profiling_record_new(plan->graph, r->profiled_runs, &plan->record));
-  if (plan->baseline_graph) TRY(code_compile_baseline(plan->baseline_graph, r->name, &plan->baseline));
+  if (r->kind == PLAN_PROFILING) TRY(profiling_record_new(w->phases.graph, r->profiled_runs, r->record, &plan->record));
+  TRY(arena_protect(&plan->store.arena, keep_graph, w));
+  compile_clock_step(&w->clock, "compact");
+  if (w->phases.baseline) TRY(code_compile_baseline(w->phases.baseline, r->name, &plan->baseline));
   TRY(compile_code(plan, r->name));
   compile_clock_step(&w->clock, "code");
   return OK;
@@ -172,6 +177,8 @@ static Status begin(const PlanRequest *request, Making *w) {
   plan->store.home = request->graph->store;
   plan->kind = request->kind;
   *w = (Making){.request = request, .plan = plan};
+  arena_init(&w->workshop, NULL);
+  w->workshop.beside = &plan->store.arena;
   w->phases = (Phases){.exec = &w->exec,
                        .function = request->function,
                        .grad_enabled = request->grad_enabled,
@@ -195,7 +202,7 @@ bool plan_guards_may_not_pay(const Plan *plan) {
 
 /* A plan is never refused for want of room: what else is kept makes room for it. */
 static void count_bytes(Plan *plan) {
-  plan->bytes = plan->store.arena.bytes;
+  plan->bytes = plan->store.arena.bytes + code_bytes(plan->code) + code_bytes(plan->baseline);
   cache_count(plan->store.arena.heap, (int64_t)plan->bytes);
 }
 
@@ -209,6 +216,9 @@ Status plan_new(const PlanRequest *request, Plan **out) {
     status = make_code(&making);
     if (!status) count_bytes(*out = plan_retain(making.plan));
   }
+  graph_dispose(making.phases.graph);
+  graph_dispose(making.phases.baseline);
+  arena_dispose(&making.workshop);
   plan_release(making.plan);
   return status;
 }

@@ -20,8 +20,8 @@ const char *plan_kind_name(PlanKind kind);
 typedef struct Plan {
   TypeStore store; /* first member: its count is the plan's */
   PlanKind kind;
-  Graph *graph, *baseline_graph;
-  Code *code, *baseline;
+  Graph *graph;              /* that `code` was made of, compact */
+  Code *code, *baseline;     /* baseline: what failed guards go on in; NULL: there are none */
   ProfilingRecord *record;   /* of PLAN_PROFILING */
   _Atomic uint32_t bailouts; /* runs that left it by a failed guard */
   _Atomic uint32_t runs;     /* others, while guards are to be weighed */
@@ -39,11 +39,12 @@ typedef struct PlanRequest {
   Function *function;       /* NULL of a subgraph */
   const ArgumentSpec *spec; /* NULL: nothing is assumed */
   const AttributePaths *paths;
-  const IValue *values;   /* of the paths' leaves */
-  const Plan *profiling;  /* to start from, instead of `graph`; PLAN_OPTIMIZED needs it, with a record that is ready */
-  const Plan *instead_of; /* NULL, or a plan that the new one has to cost no more than */
-  uint32_t profiled_runs; /* for PLAN_PROFILING */
-  bool grad_enabled;      /* the calls' grad mode */
+  const IValue *values;    /* of the paths' leaves */
+  const Plan *profiling;   /* to start from, instead of `graph`; PLAN_OPTIMIZED needs it, with a record that is ready */
+  const Plan *instead_of;  /* NULL, or a plan that the new one has to cost no more than */
+  uint32_t profiled_runs;  /* for PLAN_PROFILING */
+  ProfilingRecord *record; /* likewise: NULL, or that of such a plan of before, which goes on */
+  bool grad_enabled;       /* the calls' grad mode */
   const Services *services;
   const Exec *caller; /* whose runtime's observer is shown the passes; NULL: nobody's */
 } PlanRequest;

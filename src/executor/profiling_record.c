@@ -21,6 +21,7 @@ typedef struct State {
 } State;
 
 struct ProfilingRecord {
+  RefCount refs;
   pthread_mutex_t lock; /* of everything below */
   uint32_t slot_count;
   uint32_t state_count;
@@ -157,10 +158,15 @@ static void instrument(void *argument) {
   i->slots = instrument_graph(i->graph);
 }
 
-Status profiling_record_new(Graph *graph, uint32_t runs, ProfilingRecord **out) {
+Status profiling_record_new(Graph *graph, uint32_t runs, ProfilingRecord *before, ProfilingRecord **out) {
   if (!graph_fits_stack(graph)) return graph_too_deep();
   Instrumentation instrumentation = {graph, 0};
   TRY(arena_protect(graph->arena, instrument, &instrumentation));
+  if (before && before->slot_count == instrumentation.slots) {
+    profiling_record_extend(before, runs);
+    *out = profiling_record_retain(before);
+    return OK;
+  }
   ProfilingRecord *record = mem_calloc(1, sizeof *record);
   if (!record) return status_out_of_memory();
   record->merged = profile_run_new(instrumentation.slots);
@@ -168,6 +174,7 @@ Status profiling_record_new(Graph *graph, uint32_t runs, ProfilingRecord **out) 
     mem_free(record);
     return status_out_of_memory();
   }
+  ref_init(&record->refs);
   pthread_mutex_init(&record->lock, NULL);
   record->slot_count = instrumentation.slots;
   record->needed = runs;
@@ -178,8 +185,13 @@ Status profiling_record_new(Graph *graph, uint32_t runs, ProfilingRecord **out) 
   return OK;
 }
 
-void profiling_record_free(ProfilingRecord *record) {
-  if (!record) return;
+ProfilingRecord *profiling_record_retain(ProfilingRecord *record) {
+  ref_retain(&record->refs);
+  return record;
+}
+
+void profiling_record_release(ProfilingRecord *record) {
+  if (!record || !ref_release(&record->refs)) return;
   profile_run_free(record->merged);
   for (uint32_t i = 0; i < record->idle_count; i++) profile_run_free(record->idle[i]);
   pthread_mutex_destroy(&record->lock);

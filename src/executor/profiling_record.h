@@ -1,6 +1,6 @@
 /* ProfilingRecord: what the runs of a graph have shown of its tensors.
  *
- *   profiling_record_new(graph, runs, &record)       puts prim::profile before every use of a tensor
+ *   profiling_record_new(graph, runs, before, &record)  puts prim::profile before every use of a tensor
  *   profiling_record_begin(record)                   a ProfileRun for one run of the instrumented graph, written by the
  *                                                    interpreter (prim::profile compiles to profile_observe)
  *   profiling_record_end(record, run, completed)     merged; the run is kept for the next one
@@ -23,9 +23,11 @@ typedef struct ProfilingRecord ProfilingRecord;
  * graph's Tensor types said before is erased. */
 uint32_t instrument_graph(Graph *graph);
 
-/* Instruments the graph; `runs` returned runs make it ready. */
-Status profiling_record_new(Graph *graph, uint32_t runs, ProfilingRecord **out) MUST_CHECK;
-void profiling_record_free(ProfilingRecord *record);
+/* Instruments the graph; `runs` returned runs make it ready. before: NULL, or the record of a graph that was made in the
+ * same way: it goes on, with what was seen, as far as that has the same slots. */
+Status profiling_record_new(Graph *graph, uint32_t runs, ProfilingRecord *before, ProfilingRecord **out) MUST_CHECK;
+ProfilingRecord *profiling_record_retain(ProfilingRecord *record);
+void profiling_record_release(ProfilingRecord *record); /* NULL is allowed */
 uint32_t profiling_record_slots(const ProfilingRecord *record);
 /* NULL: no memory; the call then runs without being profiled (prim::profile passes its input on). */
 ProfileRun *profiling_record_begin(ProfilingRecord *record);

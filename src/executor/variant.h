@@ -26,8 +26,9 @@ enum { MAX_VARIANTS = 32, GENERIC_VARIANTS = 2 };
 typedef enum Stage {
   STAGE_NEW,
   STAGE_PROFILING,
-  STAGE_WEIGHING, /* ready, but whether its guards pay is to be found out */
+  STAGE_WEIGHING, /* ready, but whether its guards hold and pay is to be found out */
   STAGE_READY,
+  STAGE_PROFILING_AGAIN, /* is about to */
   STAGE_FALLING_BACK,
   STAGE_SETTLED
 } Stage;
@@ -45,7 +46,8 @@ typedef struct Variant {
   _Atomic uint32_t readers;  /* of `plan`, between reading and retaining it */
   _Atomic int stage;         /* Stage */
   _Atomic bool is_compiling; /* one of its jobs is queued or under way; who sets it may queue it */
-  Plan *profiling;           /* kept to profile again */
+  Plan *profiling;           /* kept until guards have held for a while, or the variant is settled */
+  ProfilingRecord *record;   /* what it saw: kept to go on with; NULL: nothing yet, or the variant is settled */
   uint32_t depth;
 } Variant;
 

@@ -61,6 +61,7 @@ void variant_free(Variant *v) {
   queue_remove(&v->weighing);
   plan_release(atomic_load(&v->plan));
   plan_release(v->profiling);
+  profiling_record_release(v->record);
   const AttributePaths *paths = atomic_load(&v->executor->paths);
   for (size_t i = 0; v->values && paths && i < paths->leaves.length; i++) ivalue_release(v->values[i]);
   mem_free(v->values);

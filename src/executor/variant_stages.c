@@ -14,7 +14,9 @@ enum {
 static void settle(Variant *v, Plan *plan) {
   variant_publish(v, plan);
   plan_release(v->profiling);
+  profiling_record_release(v->record);
   v->profiling = NULL;
+  v->record = NULL;
   atomic_store(&v->stage, STAGE_SETTLED);
 }
 
@@ -32,6 +34,7 @@ static Status make_plan(Variant *v, PlanKind kind, const Plan *instead_of, Plan 
                          .profiling = v->profiling,
                          .instead_of = instead_of,
                          .profiled_runs = v->options.profiled_runs,
+                         .record = v->record,
                          .grad_enabled = v->spec.grad_enabled,
                          .services = e->services,
                          .caller = v->caller};
@@ -68,12 +71,15 @@ static Status settle_with(Variant *v, PlanKind kind) {
   return OK;
 }
 
-static Status profile_first(Variant *v) {
+static Status profile(Variant *v) {
   Plan *plan;
   TRY(make_plan(v, PLAN_PROFILING, NULL, &plan));
   plan_release(v->profiling); /* of an attempt that was cancelled */
   v->profiling = plan;
   if (!profiling_record_slots(plan->record)) return settle_with(v, PLAN_INSENSITIVE); /* no tensors */
+  profiling_record_retain(plan->record);
+  profiling_record_release(v->record);
+  v->record = plan->record;
   lock_take(&v->executor->lock);
   variant_publish(v, plan_retain(plan));
   atomic_store(&v->stage, STAGE_PROFILING);
@@ -81,26 +87,33 @@ static Status profile_first(Variant *v) {
   return OK;
 }
 
+/* What calls run in goes on to be it. */
+static void become_ready(Variant *v) {
+  Plan *profiling = NULL;
+  lock_take(&v->executor->lock);
+  if (atomic_load(&v->stage) == STAGE_WEIGHING) {
+    atomic_store(&v->stage, STAGE_READY);
+    profiling = v->profiling;
+    v->profiling = NULL;
+  }
+  lock_drop(&v->executor->lock);
+  plan_release(profiling);
+}
+
 static Status assume_profile(Variant *v) {
   Plan *plan;
   TRY(make_plan(v, PLAN_OPTIMIZED, NULL, &plan));
-  bool is_weighed = plan_guards_may_not_pay(plan) && !v->options.compile_now;
-  if (!is_weighed && !is_worth_keeping(v, plan)) {
+  bool may_not_pay = plan_guards_may_not_pay(plan) && !v->options.compile_now;
+  if (!may_not_pay && !is_worth_keeping(v, plan)) {
     settle_on(v, plan, STAGE_PROFILING);
     return OK;
   }
   lock_take(&v->executor->lock);
   variant_publish(v, plan);
-  atomic_store(&v->stage, is_weighed ? STAGE_WEIGHING : STAGE_READY);
+  atomic_store(&v->stage, STAGE_WEIGHING);
   lock_drop(&v->executor->lock);
+  if (v->options.compile_now) become_ready(v);
   return OK;
-}
-
-/* What calls run in goes on to be it. */
-static void become_ready(Variant *v) {
-  lock_take(&v->executor->lock);
-  if (atomic_load(&v->stage) == STAGE_WEIGHING) atomic_store(&v->stage, STAGE_READY);
-  lock_drop(&v->executor->lock);
 }
 
 /* Guards have to gain more than they cost: else the plan without assumptions is the last. Meanwhile calls run in the
@@ -108,7 +121,8 @@ static void become_ready(Variant *v) {
 static Status weigh_guards(Variant *v) {
   Plan *guarded = variant_acquire(v), *plan = NULL;
   assert(guarded);
-  Status status = make_plan(v, PLAN_INSENSITIVE, guarded, &plan);
+  bool may_not_pay = plan_guards_may_not_pay(guarded);
+  Status status = may_not_pay ? make_plan(v, PLAN_INSENSITIVE, guarded, &plan) : OK;
   if (plan && settle_on(v, plan, STAGE_WEIGHING))
     reason_add(REASON_GUARDS_WITHOUT_GAIN, v->executor->graph->block->ret->range);
   else if (!plan && !status && !is_worth_keeping(v, guarded))
@@ -126,7 +140,9 @@ static Status advance(Variant *v) {
       if (v->options.mode == EXECUTOR_DEFAULT) return settle_with(v, PLAN_REQUIRED);
       if (v->options.mode == EXECUTOR_SPECIALIZING)
         return settle_with(v, v->is_generic ? PLAN_INSENSITIVE : PLAN_SPECIALIZED);
-      return profile_first(v);
+      return profile(v);
+    case STAGE_PROFILING_AGAIN:
+      return profile(v);
     case STAGE_PROFILING:
       /* Asked for by a run that saw the record before it was extended: more runs are being merged into it. */
       return profiling_record_is_ready(v->profiling->record) ? assume_profile(v) : OK;
@@ -174,7 +190,8 @@ static void run_job(Job *job) {
   Variant *v = (Variant *)job;
   assert(atomic_load(&v->is_compiling));
   Status status = advance(v);
-  if (status && !was_stopped(status) && atomic_load(&v->stage) == STAGE_PROFILING) {
+  Stage stage = (Stage)atomic_load(&v->stage);
+  if (status && !was_stopped(status) && (stage == STAGE_PROFILING || stage == STAGE_PROFILING_AGAIN)) {
     tell_failure(v, status);
     status_free(status);
     status = settle_with(v, PLAN_INSENSITIVE);
@@ -218,30 +235,39 @@ void variant_compile(Variant *v, const Exec *exec) {
   }
 }
 
+/* Its job may have been refused for want of memory. */
+static bool awaits_job(Stage stage) {
+  return stage == STAGE_FALLING_BACK || stage == STAGE_PROFILING_AGAIN;
+}
 static bool is_guarded(Stage stage) {
   return stage == STAGE_READY || stage == STAGE_WEIGHING;
+}
+
+/* Too many guards failed. The lock is held. */
+static void give_up_plan(Variant *v) {
+  if (!v->depth) {
+    atomic_store(&v->stage, STAGE_FALLING_BACK);
+    return;
+  }
+  v->depth--;
+  if (v->profiling) {
+    profiling_record_extend(v->record, v->options.profiled_runs);
+    atomic_store(&v->stage, STAGE_PROFILING);
+    variant_publish(v, plan_retain(v->profiling));
+  } else {
+    atomic_store(&v->stage, STAGE_PROFILING_AGAIN);
+  }
 }
 
 /* A guard of the plan failed once more. */
 static void bailed_out(Variant *v, Plan *plan, const Exec *exec) {
   STATISTIC_ADD(bailouts);
-  if (atomic_load(&v->stage) == STAGE_FALLING_BACK) variant_compile(v, exec); /* in case its job could not be queued */
-  if (atomic_fetch_add(&plan->bailouts, 1) + 1 < BAILOUTS_TO_GIVE_UP) return;
-  bool falls_back = false;
-  lock_take(&v->executor->lock);
-  if (atomic_load(&v->plan) == plan && is_guarded((Stage)atomic_load(&v->stage)) && v->profiling) {
-    if (v->depth) {
-      v->depth--;
-      profiling_record_extend(v->profiling->record, v->options.profiled_runs);
-      atomic_store(&v->stage, STAGE_PROFILING);
-      variant_publish(v, plan_retain(v->profiling));
-    } else {
-      atomic_store(&v->stage, STAGE_FALLING_BACK);
-      falls_back = true;
-    }
+  if (atomic_fetch_add(&plan->bailouts, 1) + 1 >= BAILOUTS_TO_GIVE_UP) {
+    lock_take(&v->executor->lock);
+    if (atomic_load(&v->plan) == plan && is_guarded((Stage)atomic_load(&v->stage)) && v->record) give_up_plan(v);
+    lock_drop(&v->executor->lock);
   }
-  lock_drop(&v->executor->lock);
-  if (falls_back) variant_compile(v, exec);
+  if (awaits_job((Stage)atomic_load(&v->stage))) variant_compile(v, exec);
 }
 
 void variant_weigh(Variant *v) {

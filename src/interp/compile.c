@@ -389,6 +389,13 @@ Status code_compile_plan(const Graph *graph, Str name, const Code *baseline, con
   return code_compile_with(graph, name, 0, baseline, state, out);
 }
 
+size_t code_bytes(const Code *code) {
+  if (!code) return 0;
+  size_t bytes = sizeof *code + code->arena.bytes;
+  for (uint32_t i = 0; i < code->site_count; i++) bytes += code_bytes(code->sites[i].code);
+  return bytes;
+}
+
 void code_free(Code *code) {
   if (!code) return;
   for (uint32_t i = 0; i < code->site_count; i++) site_dispose(&code->sites[i]);

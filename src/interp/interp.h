@@ -21,6 +21,7 @@ typedef struct Code Code;
  * the Subgraphs of operators that may decline. */
 Status code_compile(const Graph *graph, Str name, Code **out) MUST_CHECK;
 void code_free(Code *code);
+size_t code_bytes(const Code *code);            /* with those of its forks; NULL: 0 */
 void code_print(const Code *code, StrBuf *out); /* wick dump --stage bytecode, with the documents' names */
 
 /* Runs a function to its end; checks nothing about the arguments (the API did). Arguments borrowed, *out owned; several

@@ -27,8 +27,8 @@ NodeBody *node_body_new(const Node *node, const Operator *op, Arena *arena) {
   NodeBody *b = ARENA_NEW(arena, NodeBody);
   *b = (NodeBody){.body = {.name = op->name, .range = node->range, .run = subgraph ? run : NULL}};
   if (subgraph) {
-    b->graph = graph_copy(subgraph, arena, subgraph->store); /* the Code may outlive the node */
-    graph_seal(b->graph);                                    /* any thread may compile it */
+    b->graph = graph_compact(subgraph, arena, subgraph->store); /* the Code may outlive the node */
+    graph_seal(b->graph);                                       /* any thread may compile it */
     if (node->kind == SYM_wick_region && (b->body.region = region_read(b->graph, arena)))
       b->body.name = b->body.region->name;
   }

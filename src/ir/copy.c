@@ -1,4 +1,6 @@
-/* Copying nodes, blocks and graphs; graph_inline puts a copy of one graph into another. */
+/* Copying nodes, blocks and graphs; graph_inline puts a copy of one graph into another. A graph that is finished is
+ * kept as a compact copy, which has nothing of what was there on the way to it: removed nodes, lists that grew, tables
+ * of names. */
 #include "ir/ir_internal.h"
 
 void copier_init(NodeCopier *copier, Graph *into, Value *(*map)(Value *, void *), void *argument) {
@@ -6,13 +8,14 @@ void copier_init(NodeCopier *copier, Graph *into, Value *(*map)(Value *, void *)
   ptrmap_init(&copier->values, into->arena);
 }
 
-/* For all of `from`: a table in `into` that the next such copy takes over. Text from outside may have larger numbers
- * than values. */
+/* Text from outside may have larger numbers than values. */
+enum { MAX_TABLE = 1 << 20 };
+
+/* For all of `from`: a table in `into` that the next such copy takes over. */
 static void copier_init_whole(NodeCopier *copier, Graph *into, const Graph *from) {
-  enum { MAX_COUNT = 1 << 20 };
   size_t count = from->next_unique;
   copier_init(copier, into, NULL, NULL);
-  if (count > MAX_COUNT) return;
+  if (count > MAX_TABLE) return;
   vec_arena_reserve(into->arena, &into->copies, count);
   copier->by_unique = into->copies.data;
   if (count) memset(copier->by_unique, 0, count * sizeof *copier->by_unique);
@@ -33,9 +36,22 @@ Value *copier_value(NodeCopier *copier, Value *value) {
   return copy;
 }
 
-static void copy_metadata(Value *to, const Value *from) {
+/* `from` has its last uses and its last name. */
+static void copy_compactly(Value *to, const Value *from) {
+  Arena *arena = to->node->graph->arena;
+  to->unique = from->unique;
+  if (from->name.length) to->name = (Str){arena_strndup(arena, from->name.data, from->name.length), from->name.length};
+  if (!from->uses.length) return;
+  to->uses.data = ARENA_ARRAY(arena, Use, from->uses.length);
+  to->uses.capacity = from->uses.length;
+}
+
+static void copy_metadata(const NodeCopier *copier, Value *to, const Value *from) {
   to->type = type_copy(to->node->graph->store, from->type);
-  if (from->name.length) value_set_name(to, from->name);
+  if (copier->scratch)
+    copy_compactly(to, from);
+  else if (from->name.length)
+    value_set_name(to, from->name);
 }
 
 /* In the arena, after the path of the object that what is copied is called on. */
@@ -48,9 +64,23 @@ static Str copy_instance(Arena *arena, const InlinedCall *outer, Str instance) {
   snprintf(text, length + 1, STR_FMT "." STR_FMT, STR_ARG(before), STR_ARG(instance));
   return (Str){text, length};
 }
+
+static const InlinedCall *copy_inlined_once(NodeCopier *copier, const InlinedCall *from) {
+  if (!from) return NULL;
+  InlinedCall *copy = ptrmap_get(&copier->calls, from);
+  if (copy) return copy;
+  copy = ARENA_NEW(copier->into->arena, InlinedCall);
+  *copy = *from;
+  copy->instance = copy_instance(copier->into->arena, NULL, from->instance);
+  copy->caller = copy_inlined_once(copier, from->caller);
+  ptrmap_put(&copier->calls, from, copy);
+  return copy;
+}
+
 /* Chains are shared by neighbouring nodes: one memo entry catches almost all. Links are copied because the other
  * graph's arena may go first. */
 static const InlinedCall *copy_inlined(NodeCopier *copier, const InlinedCall *from) {
+  if (copier->scratch) return copy_inlined_once(copier, from);
   if (!from) return copier->outer;
   if (from == copier->last_from) return copier->last_to;
   InlinedCall *first = NULL, **link = NULL;
@@ -69,6 +99,18 @@ static const InlinedCall *copy_inlined(NodeCopier *copier, const InlinedCall *fr
   return copier->last_to = first;
 }
 
+static void copy_outputs(NodeCopier *copier, Node *copy, const Node *node) {
+  if (node->output_count) {
+    copy->outputs = ARENA_ARRAY(copier->into->arena, Value *, node->output_count);
+    copy->output_capacity = node->output_count;
+  }
+  for (uint32_t i = 0; i < node->output_count; i++) {
+    Value *output = node_add_output(copy, node->outputs[i]->type);
+    copy_metadata(copier, output, node->outputs[i]);
+    remember(copier, node->outputs[i], output);
+  }
+}
+
 Node *copier_node(NodeCopier *copier, const Node *node) {
   Graph *into = copier->into;
   Node *copy = graph_create(into, node->kind, 0, NULL, 0);
@@ -79,13 +121,9 @@ Node *copier_node(NodeCopier *copier, const Node *node) {
     copy->input_capacity = node->input_count;
   }
   for (uint32_t i = 0; i < node->input_count; i++) node_add_input(copy, copier_value(copier, node_input(node, i)));
-  for (uint32_t i = 0; i < node->output_count; i++) {
-    Value *output = node_add_output(copy, node->outputs[i]->type);
-    copy_metadata(output, node->outputs[i]);
-    remember(copier, node->outputs[i], output);
-  }
+  copy_outputs(copier, copy, node);
   for (uint32_t i = 0; i < node->block_count; i++) copier_block(copier, node_add_block(copy), node->blocks[i]);
-  node_copy_attributes(copy, node);
+  node_copy_attributes_with(copy, node, copier->scratch ? graph_compact : graph_copy);
   if (node->callable) node_set_callable(copy, node->callable);
   copy->op = node->op;
   return copy;
@@ -93,11 +131,7 @@ Node *copier_node(NodeCopier *copier, const Node *node) {
 
 void copier_block(NodeCopier *copier, Block *to, const Block *from) {
   assert(to->ret->prev == to->param && !block_input_count(to) && !block_output_count(to));
-  for (uint32_t i = 0; i < block_input_count(from); i++) {
-    Value *input = block_add_input(to, STR(""), block_input(from, i)->type);
-    copy_metadata(input, block_input(from, i));
-    remember(copier, block_input(from, i), input);
-  }
+  copy_outputs(copier, to->param, from->param);
   BLOCK_EACH(node, from) node_insert_before(copier_node(copier, node), to->ret);
   for (uint32_t i = 0; i < block_output_count(from); i++)
     block_register_output(to, copier_value(copier, block_output(from, i)));
@@ -118,6 +152,7 @@ Node *node_copy(Node *node, Graph *into, Value *(*map)(Value *, void *), void *a
 typedef struct Copying {
   const Graph *from;
   Graph *to;
+  Arena scratch;
 } Copying;
 static void copy_into(void *argument) {
   const Copying *c = argument;
@@ -126,14 +161,35 @@ static void copy_into(void *argument) {
   copier_block(&copier, c->to->block, c->from->block);
 }
 
-Graph *graph_copy(const Graph *graph, Arena *arena, TypeStore *store) {
+static void compact_into(void *argument) {
+  Copying *c = argument;
+  NodeCopier copier = {.into = c->to, .scratch = &c->scratch};
+  c->scratch.catch_point = c->to->arena->catch_point;
+  ptrmap_init(&copier.calls, &c->scratch);
+  ptrmap_init(&copier.values, &c->scratch);
+  if (c->from->next_unique <= MAX_TABLE)
+    copier.by_unique = ARENA_ARRAY(&c->scratch, Value *, (size_t)c->from->next_unique + 1);
+  copier_block(&copier, c->to->block, c->from->block);
+  c->to->next_unique = c->from->next_unique;
+}
+
+static Graph *copy_by(void (*body)(void *copying), const Graph *graph, Arena *arena, TypeStore *store) {
   if (!graph_fits_stack(graph)) catch_throw(arena->catch_point, graph_too_deep());
-  Copying copying = {graph, graph_new(arena, store)};
+  Copying copying = {.from = graph, .to = graph_new(arena, store)};
   copying.to->numbers_erased = graph->numbers_erased;
-  Status status = arena_protect(arena, copy_into, &copying);
+  arena_init(&copying.scratch, NULL);
+  Status status = arena_protect(arena, body, &copying);
+  arena_dispose(&copying.scratch);
   if (!status) return copying.to;
   graph_dispose(copying.to); /* the constants that it holds already */
   catch_throw(arena->catch_point, status);
+}
+
+Graph *graph_copy(const Graph *graph, Arena *arena, TypeStore *store) {
+  return copy_by(copy_into, graph, arena, store);
+}
+Graph *graph_compact(const Graph *graph, Arena *arena, TypeStore *store) {
+  return copy_by(compact_into, graph, arena, store);
 }
 
 void graph_inline(Graph *graph, const Graph *callee, Value *const *arguments, Value **out_values) {

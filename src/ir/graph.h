@@ -144,6 +144,9 @@ typedef struct Callable {
 Graph *graph_new(Arena *arena, TypeStore *store);
 void graph_dispose(Graph *graph); /* drops held references; the memory goes with the arena */
 Graph *graph_copy(const Graph *graph, Arena *arena, TypeStore *store);
+/* A copy of a finished graph for who keeps it: in little more memory than its nodes need, whatever was done to the graph
+ * before, values with the numbers and names that they have. It is to be read, copied and sealed, not to be changed. */
+Graph *graph_compact(const Graph *graph, Arena *arena, TypeStore *store);
 /* Finds every node's operator, those of Subgraphs too: from here on asking for one writes nothing. For graphs that are
  * finished and that several threads are to read; copies are not sealed. */
 void graph_seal(Graph *graph);

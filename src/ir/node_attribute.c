@@ -134,8 +134,21 @@ static void copy_boxed(Node *to, const NodeAttribute *from) {
   ((NodeAttribute *)node_attribute(to, from->name))->boxed = from->boxed;
 }
 
+/* Room for all of them, under their names. */
+static void copy_names(Node *to, const Node *from) {
+  if (to->attribute_count || !from->attribute_count) return;
+  to->attributes = ARENA_ARRAY(to->graph->arena, NodeAttribute, from->attribute_count);
+  to->attribute_count = from->attribute_count;
+  for (uint32_t i = 0; i < from->attribute_count; i++) to->attributes[i].name = from->attributes[i].name;
+}
+
 void node_copy_attributes(Node *to, const Node *from) {
+  node_copy_attributes_with(to, from, graph_copy);
+}
+
+void node_copy_attributes_with(Node *to, const Node *from, Graph *(*copy_graph)(const Graph *, Arena *, TypeStore *)) {
   Graph *graph = to->graph;
+  copy_names(to, from);
   for (uint32_t i = 0; i < from->attribute_count; i++) {
     const NodeAttribute *a = &from->attributes[i];
     switch ((AttributeTag)a->tag) {
@@ -150,7 +163,7 @@ void node_copy_attributes(Node *to, const Node *from) {
         node_set_ivalue(to, a->name, a->value);
         break;
       case ATTR_GRAPH:
-        node_set_graph(to, a->name, graph_copy(a->g, graph->arena, graph->store));
+        node_set_graph(to, a->name, copy_graph(a->g, graph->arena, graph->store));
         break;
       case ATTR_INTS:
         node_set_ints(to, a->name, a->count, a->ints);
@@ -200,7 +213,7 @@ void node_copy_attributes(Node *to, const Node *from) {
       case ATTR_GRAPHS: {
         Graph **items = copy_items(to, a->graphs, a->count, sizeof *items);
         for (uint32_t k = 0; k < a->count; k++) {
-          items[k] = graph_copy(a->graphs[k], graph->arena, graph->store);
+          items[k] = copy_graph(a->graphs[k], graph->arena, graph->store);
           own_subgraph(graph, items[k]);
         }
         NodeAttribute *new = slot(to, a->name, a->tag);

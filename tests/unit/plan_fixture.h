@@ -51,7 +51,7 @@ static inline void planned_init(Planned *p, Exec *exec, const Function *function
     dead_code_elimination(p->profiled);
   }
   PLANNED_TRY(p, p->catch_point.status);
-  PLANNED_TRY(p, profiling_record_new(p->profiled, runs, &p->record));
+  PLANNED_TRY(p, profiling_record_new(p->profiled, runs, NULL, &p->record));
   PLANNED_TRY(p, code_compile(p->profiled, STR("profiled"), &p->profiled_code));
 }
 
@@ -91,7 +91,7 @@ static inline void planned_dispose_codes(Planned *p) {
 static inline void planned_dispose(Planned *p) {
   planned_dispose_codes(p);
   code_free(p->profiled_code);
-  profiling_record_free(p->record);
+  profiling_record_release(p->record);
   if (p->plan) graph_dispose(p->plan);
   if (p->baseline) graph_dispose(p->baseline);
   graph_dispose(p->profiled);

@@ -133,7 +133,7 @@ static void test_record(void **state) {
   ir_parse(&ir, branching);
   ProfilingRecord *record;
   Code *code;
-  assert_null(profiling_record_new(ir.graph, 2, &record));
+  assert_null(profiling_record_new(ir.graph, 2, NULL, &record));
   assert_int_equal(profiling_record_slots(record), 3); /* twice x, and what is returned */
   assert_null(graph_lint(ir.graph));
   assert_null(code_compile(ir.graph, STR("f"), &code));
@@ -166,7 +166,7 @@ static void test_record(void **state) {
               "      -> (%b)\n"
               "  %9 : Float(*, 3, strides=[3, 1], requires_grad=0, device=cpu) = prim::Guard(%y)\n"
               "  return (%9)\n");
-  profiling_record_free(record);
+  profiling_record_release(record);
   code_free(code);
   ir_dispose(&ir);
 }
