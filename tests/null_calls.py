@@ -25,6 +25,7 @@ BY_FUNCTION = {
     "wick_module_save": {"module": "f->loaded", "path": "f->saved_path", "entry": "NULL"},
     "wick_module_method_name": {"module": "f->module"},
     "wick_module_class_name": {"module": "f->loaded"},
+    "wick_module_class_identity": {"module": "f->loaded"},
     "wick_module_each": {"module": "f->loaded", "visit": "visit"},
     "wick_module_state_dict": {"module": "f->loaded"},
     "wick_module_load_state": {"module": "f->loaded", "state": "f->state"},

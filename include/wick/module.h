@@ -73,6 +73,9 @@ WICK_API wick_status wick_module_schema(const wick_module *module, const char *m
 /* The module as an object: attributes with wick_value_get_text. None for a compiled text. */
 WICK_API wick_value *wick_module_object(const wick_module *module);
 WICK_API const char *wick_module_class_name(const wick_module *module); /* "__torch__.Net"; "" for a compiled text */
+/* The same for modules of one class, another one for each class, whatever their names; NULL for a compiled text. Valid
+ * while one of them is held; nothing can be read there. */
+WICK_API const void *wick_module_class_identity(const wick_module *module);
 enum { WICK_ATTRIBUTE = 0, WICK_PARAMETER = 1, WICK_BUFFER = 2 };
 typedef struct wick_attribute {
   uint32_t size; /* sizeof(wick_attribute) */

@@ -202,6 +202,11 @@ static PyObject *program_get_class_name(PyObject *self, void *unused) {
   return PyUnicode_FromString(wick_module_class_name(module_of(self)));
 }
 
+static PyObject *program_get_class_identity(PyObject *self, void *unused) {
+  (void)unused;
+  return PyLong_FromVoidPtr((void *)wick_module_class_identity(module_of(self)));
+}
+
 static PyObject *program_hook_count(PyObject *self, PyObject *unused) {
   (void)unused;
   size_t count = 0;
@@ -384,6 +389,7 @@ static PyMethodDef methods[] = {
     {"operators", program_operators, METH_NOARGS, "(name, calls, is_known) of each operator that it calls."},
     {NULL, NULL, 0, NULL}};
 static PyGetSetDef getters[] = {
+    {"class_identity", program_get_class_identity, NULL, "A number that is the same for modules of one class.", NULL},
     {"class_name", program_get_class_name, NULL, "Of a module's class; \"\" for a compiled text.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 static PyMemberDef members[] = {

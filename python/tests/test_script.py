@@ -175,7 +175,7 @@ class TestFunctions(unittest.TestCase):
         self.assertEqual(scripted(x, 3).tolist(), [4, 4, 4])
         self.assertEqual(scripted(x, flip=True).tolist(), [-2, -2, -2])
         self.assertIn("prim::Loop", str(scripted.graph))
-        self.assertEqual(scripted.schema, "f(Tensor x, int n=2, *, bool flip=False) -> Tensor")
+        self.assertEqual(str(scripted.schema), "f(Tensor x, int n=2, *, bool flip=False) -> Tensor")
         self.assertIs(wick.jit.script(f), scripted)
         self.assertIs(wick.jit.script(scripted), scripted)
         self.assertIn("def f(x: Tensor", scripted.code)

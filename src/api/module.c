@@ -92,6 +92,9 @@ const char *wick_module_method_name(const wick_module *module, size_t index) {
 const char *wick_module_class_name(const wick_module *module) {
   return module && module->class_name ? module->class_name : "";
 }
+const void *wick_module_class_identity(const wick_module *module) {
+  return module && module->module ? module->module->object->class_type : NULL;
+}
 wick_value *wick_module_object(const wick_module *module) {
   if (!module) return NULL;
   return value_box_or_null(module->module ? ivalue_retain(ivalue_object(module->module->object)) : IVALUE_NONE,

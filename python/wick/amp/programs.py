@@ -20,7 +20,7 @@ def call(method, args, kwargs):
 
 
 def _within(method, count, names, dtype):
-    schema = _schema.parse(method.schema)
+    schema = _schema.parse(str(method.schema))
     parameters = schema.parameters[schema.names[:1] == ["self"]:]
     taken = parameters[:count] + [(name, kind) for name, kind in parameters[count:] if name in names]
     if len(taken) != count + len(names):

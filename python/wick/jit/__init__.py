@@ -19,12 +19,14 @@ _LATER = {"ScriptModule": "_module", "RecursiveScriptModule": "_module", "script
           "enable_onednn_fusion": "_executors", "onednn_fusion_enabled": "_executors",
           "optimized_execution": "_executors", "strict_fusion": "_executors", "fuser": "_executors",
           "last_executed_optimized_graph": "_debug", "_get_trace_graph": "_debug", "_ScriptProfile": "_debug",
-          "_hide_source_ranges": "_debug"}
+          "_hide_source_ranges": "_debug", "TopLevelTracedModule": "_trace", "_flatten": "_flat_names",
+          "_unique_state_dict": "_flat_names", "set_module": "_flat_names"}
+_MODULES = ("_builtins", "_logging", "_recursive", "_state", "_trace", "annotations")
 
 
 def __getattr__(name):
-    if name in ("_logging", "frontend"):
-        return importlib.import_module("." + {"frontend": "_frontend"}.get(name, name), __name__)
+    if name in _MODULES:
+        return importlib.import_module("." + name, __name__)
     file = _LATER.get(name)
     if file is None:
         raise AttributeError("module 'wick.jit' has no attribute '%s'" % name)

@@ -1,5 +1,6 @@
 """Saving, loading and freezing."""
 
+import io
 import os
 
 from .. import _C
@@ -18,18 +19,25 @@ def load(f, map_location=None, _extra_files=None, *, allow_ops=None, mapped=Fals
 
     allow_ops: names of the operators that its program may use; mapped: tensors stay in the file; max_bytes, deadline
     (seconds), max_steps: what reading and compiling may take; share_weights: with equal tensors of other modules."""
+    return wrap_module(load_handle(
+        f, map_location, _extra_files, mapped, None if allow_ops is None else "\n".join(allow_ops), max_bytes,
+        0 if deadline is None else max(1, int(deadline * 1e9)), max_steps, share_weights))
+
+
+def load_handle(f, map_location=None, extra_files=None, *limits):
+    """The module of an archive, of a path, of bytes or of a file that is open for them."""
+    if isinstance(f, bytes):
+        f = io.BytesIO(f)
     data = f.read() if hasattr(f, "read") else os.fspath(f)
     if isinstance(data, str) and not os.path.exists(data):
         raise ValueError("The provided filename %s does not exist" % data)
     devices = "*=%s" % (map_location,) if map_location is not None else None
-    handle = _C.load_program(
-        data, devices, mapped, None if allow_ops is None else "\n".join(allow_ops), max_bytes,
-        0 if deadline is None else max(1, int(deadline * 1e9)), max_steps, share_weights)
-    for name in _extra_files or ():
+    handle = _C.load_program(data, devices, *limits)
+    for name in extra_files or ():
         content = handle.extra_file(name)
         if content is not None:
-            _extra_files[name] = content
-    return wrap_module(handle)
+            extra_files[name] = content
+    return handle
 
 
 def export_opnames(m):

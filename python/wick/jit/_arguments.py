@@ -129,7 +129,7 @@ def convert(value, kind):
 class _Call:
     def __init__(self, method, args, kwargs):
         self.method, self.kwargs = method, kwargs
-        self.declaration = method.schema
+        self.declaration = str(method.schema)
         self.schema = _schema.parse(self.declaration)
         self.has_self = self.schema.names[:1] == ["self"]
         self.args = ((None,) if self.has_self else ()) + args

@@ -422,7 +422,18 @@ class NamedType(Type):
 
 
 class ClassType(NamedType):
-    """The class of a module or object in programs."""
+    """The class of a module or object in programs; of two that are known, archives' may have one name."""
+
+    def __init__(self, qualified_name, identity=None):
+        super().__init__(qualified_name)
+        self._identity = identity
+
+    def __eq__(self, other):
+        if not super().__eq__(other):
+            return False
+        return None in (self._identity, getattr(other, "_identity", None)) or self._identity == other._identity
+
+    __hash__ = NamedType.__hash__
 
 
 class EnumType(_OfParts):

@@ -1,7 +1,7 @@
 """What torch has in torch._C of modules: ScriptModule._c, and functions that take it."""
 
 from ..futures import Future
-from . import _debug, _executors, _passes
+from . import _debug, _executors, _function_schema, _passes, _unit_internals
 from ._containers import ScriptDict, ScriptList
 from ._graph_types import ClassType
 from ._script import ScriptFunction
@@ -46,7 +46,7 @@ class ScriptObject:
         self._script_handle.set(name, value)
 
     def _type(self):
-        return ClassType(self._script_handle.class_name)
+        return ClassType(self._script_handle.class_name, self._script_handle.class_identity)
 
     @property
     def qualified_name(self):
@@ -55,6 +55,39 @@ class ScriptObject:
 
     def _clone(self):
         return ScriptObject(self._script_handle.clone())
+
+    @property
+    def code(self):
+        """Forward's code, as archives have it."""
+        return self._get_method("forward").code
+
+    @property
+    def code_with_constants(self):
+        """Forward's code and the constants that it names."""
+        return self._get_method("forward").code_with_constants
+
+    def dump_to_str(self, code=True, attrs=True, params=True):
+        """Its class, attributes, the code of its methods and its submodules, as text."""
+        lines = ["module %s {" % self._type().str(), "  parameters {"]
+        kept = self._script_handle.attributes()
+        tensors = [name for name, kind, _ in kept if kind]
+        lines += ["    %s = %s" % (name, "..." if not params else self.getattr(name)) for name in tensors]
+        lines += ["  }", "  attributes {"]
+        others = [name for name, kind, _ in kept if not kind and not isinstance(self.getattr(name), ScriptObject)]
+        lines += ["    %s = %s" % (name, "..." if not attrs else self.getattr(name)) for name in others]
+        lines += ["  }", "  methods {"]
+        if code:
+            for method in self._get_methods():
+                lines += ["    method %s {" % method.name]
+                lines += ["      " + line for line in str(method.graph).rstrip().splitlines()] + ["    }"]
+        lines += ["  }", "  submodules {"]
+        for _, inner in _ModuleDict(self).items():
+            lines += ["    " + line for line in inner.dump_to_str(code, attrs, params).splitlines()]
+        return "\n".join(lines + ["  }", "}"]) + "\n"
+
+    def dump(self, code=True, attrs=True, params=True):
+        """Prints that."""
+        print(self.dump_to_str(code, attrs, params), end="")
 
     def __getattr__(self, name):
         if name in self._script_handle.names():
@@ -78,6 +111,55 @@ def _bare(value):
     return value if handle is None else ScriptObject(handle)
 
 
+class _Dict:
+    """Some of the attributes of a module of a program, by name."""
+
+    def __init__(self, module):
+        self._module = module
+
+    def _names(self):
+        return [name for name, kind, _ in self._module._script_handle.attributes() if self._is_one(name, kind)]
+
+    def items(self):
+        """Names and values."""
+        return [(name, self._module.getattr(name)) for name in self._names()]
+
+    def contains(self, name):
+        """Whether there is one of that name."""
+        return name in self._names()
+
+    def getattr(self, name):
+        """One of them."""
+        if not self.contains(name):
+            raise AttributeError(name)
+        return self._module.getattr(name)
+
+    def setattr(self, name, value):
+        """Writes one of them."""
+        self._module.setattr(name, value)
+
+
+class _ParameterDict(_Dict):
+    """The parameters."""
+
+    def _is_one(self, name, kind):
+        return kind == 1
+
+
+class _BufferDict(_Dict):
+    """The buffers."""
+
+    def _is_one(self, name, kind):
+        return kind == 2
+
+
+class _ModuleDict(_Dict):
+    """The submodules."""
+
+    def _is_one(self, name, kind):
+        return kind == 0 and isinstance(self._module.getattr(name), ScriptObject)
+
+
 def _freeze_module(module, preservedAttrs=(), freezeInterfaces=True, preserveParameters=False):
     """The module with its attributes as constants, but for those that are named."""
     if preserveParameters or not freezeInterfaces:
@@ -86,9 +168,11 @@ def _freeze_module(module, preservedAttrs=(), freezeInterfaces=True, preservePar
 
 
 NAMES = {
-    "ClassType": ClassType, "Future": Future, "ScriptDict": ScriptDict, "ScriptFunction": ScriptFunction,
+    "BufferDict": _BufferDict, "ClassType": ClassType, "Future": Future, "ModuleDict": _ModuleDict,
+    "ParameterDict": _ParameterDict, "ScriptDict": ScriptDict, "ScriptFunction": ScriptFunction,
     "ScriptList": ScriptList, "ScriptMethod": ScriptFunction, "ScriptModule": ScriptObject,
     "_freeze_module": _freeze_module, **_passes.NAMES, **_executors.NAMES, **_debug.NAMES,
+    **_function_schema.NAMES, **_unit_internals.NAMES,
 }
 
 

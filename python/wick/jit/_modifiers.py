@@ -88,8 +88,18 @@ def _overload_method(fn):
     return fn
 
 
+def check_empty_containers(obj):
+    """Warns where a container has no items to tell of what type they are."""
+    if obj in ([], {}, ()):
+        import warnings
+        warnings.warn("An empty %s is of any inner type to torch.jit.isinstance in Python; in a program it is of the "
+                      "one that it was annotated with" % type(obj).__name__)
+
+
 def isinstance(obj, target_type):  # noqa: A001, mirrors the name in torch.jit
     """Python's, with typing's generics: `wick.jit.isinstance(x, List[int])` looks at the items."""
+    if not obj and type(obj) in (list, dict, tuple):
+        check_empty_containers(obj)
     return _is_of(obj, target_type)
 
 

@@ -247,7 +247,7 @@ def module_type(module):
         made.modules, made.failed, made.hooks, made.defined = {}, {}, ((), ()), ()
         program = module._script_handle
         made.compiled = CompiledType(program, program.class_name[len("__torch__."):], set(program.names()))
-        made.tag = program.class_name
+        made.tag = program.class_identity  # archives have classes of the same name
     else:
         made = ModuleType(module)
     return _known.setdefault(made.key(), made)
@@ -531,14 +531,15 @@ def _compile_types(root, module):
         chosen, _ = _choose_methods(fresh)
     builder = _program.Builder()
     names = {}
-    for kind, _ in pairs:
-        if kind.compiled is not None:
-            names[id(kind)] = kind.compiled.name
-            builder.modules["__torch__." + kind.compiled.name] = kind.compiled
     for methods in chosen:
         kind = methods.kind
         names[id(kind)] = _registry.unique_name(_registry.program_name(kind.python_class), kind.name_key)
-        builder.statements.append(_class_tree(methods, builder, names[id(kind)], names))
+    for kind, _ in pairs:
+        if kind.compiled is not None:
+            name = names[id(kind)] = _free_name(kind.compiled.name, set(names.values()))
+            builder.modules["__torch__." + name] = kind.compiled
+    for methods in chosen:
+        builder.statements.append(_class_tree(methods, builder, names[id(methods.kind)], names))
     try:
         program = builder.compile()
     except RuntimeError as error:
@@ -548,6 +549,14 @@ def _compile_types(root, module):
         kind = methods.kind
         kind.compiled = CompiledType(program, names[id(kind)], methods.wanted)
         kinds["__torch__." + kind.compiled.name] = kind
+
+
+def _free_name(name, taken):
+    """A name for what was compiled elsewhere, archives among them: its own, or one that only the compiler sees."""
+    made, count = name, 0
+    while made in taken:
+        made, count = _registry.mangled(name, count), count + 1
+    return made
 
 
 def _lacks(kind, module, names):

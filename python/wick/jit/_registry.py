@@ -81,10 +81,13 @@ def unique_name(name, key):
     """The name, or the name with a mark in it where another thing has it."""
     if _taken.setdefault(name, key) is key:
         return name
-    outer, _, last = name.rpartition(".")
     count = 0
-    while True:
-        mangled = "%s%s___torch_mangle_%d.%s" % (outer, "." if outer else "", count, last)
-        if _taken.setdefault(mangled, key) is key:
-            return mangled
+    while _taken.setdefault(mangled(name, count), key) is not key:
         count += 1
+    return mangled(name, count)
+
+
+def mangled(name, count):
+    """The name with a mark in it."""
+    outer, _, last = name.rpartition(".")
+    return "%s%s___torch_mangle_%d.%s" % (outer, "." if outer else "", count, last)

@@ -26,13 +26,22 @@ class ScriptFunction(_C.Method):
         """As it was compiled: one object, which passes may change; the function runs as it was compiled."""
         graph = self.__dict__.get("_graph")
         if graph is None:
-            graph = self._graph = self.program.graph(self.name)
+            graph = self._graph = self._named(self.program.graph(self.name))
         return graph
 
     @property
     def inlined_graph(self):
         """With the functions that it calls in their places."""
-        return self.program.graph(self.name, True)
+        return self._named(self.program.graph(self.name, True))
+
+    def _named(self, graph):
+        """A graph of a module that was compiled here: its object is `self`, as no variable of the program is."""
+        from . import _recursive
+        if self.program.class_name in _recursive.kinds:
+            first = next(graph.inputs())
+            if first.debugName() == "self.1":
+                first.set_name("self")
+        return graph
 
     @property
     def code(self):
@@ -46,9 +55,10 @@ class ScriptFunction(_C.Method):
 
     @property
     def schema(self):
-        """Its name, parameters and results."""
+        """Its name, parameters and results: a FunctionSchema, whose text str() gives."""
+        from ._function_schema import FunctionSchema
         head, bracket, rest = super().schema.partition("(")
-        return head.rpartition(".")[2] + bracket + rest
+        return FunctionSchema(head.rpartition(".")[2] + bracket + rest)
 
     def python_function(self):
         """The function of Python that it was made of, or None."""
@@ -170,11 +180,15 @@ def compiled_function(function):
         name = _registry.function_name(function)
         builder.statements.append(builder.function_tree(function, name))
         made = ScriptFunction(builder.compile(), name, function)
+        if _state.inline_everything:
+            made._graph = made.inlined_graph
     except RuntimeError as error:
         raise _told(error, function) from None
     finally:
         _program._in_progress.pop()
     _registry.functions[function] = made
+    if _state.emit_hooks[1] is not None:
+        _state.emit_hooks[1](made)
     return made
 
 
@@ -239,7 +253,7 @@ class CompilationUnit:
     """The functions of a text of TorchScript, as attributes."""
 
     def __init__(self, lang=None, _frames_up=0):
-        self.__dict__["_program"] = None
+        self._program, self._added = None, {}
         if lang is not None:
             self._define(lang, names_above(_frames_up + 1))
 
@@ -251,11 +265,38 @@ class CompilationUnit:
         import textwrap
         builder = _program.Builder()
         builder.things.update(names)
-        self.__dict__["_program"] = _C.compile_text(textwrap.dedent(lang), "<string>", builder.resolve, self._program)
+        self._program = _C.compile_text(textwrap.dedent(lang), "<string>", builder.resolve, self._program)
         return self
 
+    def create_function(self, qualified_name, graph, shouldMangle=False):
+        """Adds a function that does what a graph does; with shouldMangle under another name where that is taken."""
+        name, count = qualified_name, 0
+        while self.find_function(name) is not None:
+            if not shouldMangle:
+                raise RuntimeError("method '%s' already defined." % qualified_name)
+            name = _registry.mangled(qualified_name, count)
+            count += 1
+        made = self._added[name] = ScriptFunction(graph.compile(qualified_name), qualified_name)
+        return made
+
+    def find_function(self, name):
+        """A function by its name; None: there is none."""
+        if name in self._added:
+            return self._added[name]
+        if self._program is None or name not in self._program.names():
+            return None
+        return ScriptFunction(self._program, name)
+
+    def get_functions(self):
+        """All its functions."""
+        names = [] if self._program is None else self._program.names()
+        return [ScriptFunction(self._program, name) for name in names] + list(self._added.values())
+
+    def set_optimized(self, enabled):
+        """Nothing to do: how programs run is no matter of one unit."""
+
     def __getattr__(self, name):
-        program = self.__dict__.get("_program")
-        if program is None or name not in program.names():
-            raise AttributeError(name)
-        return ScriptFunction(program, name)
+        found = None if name.startswith("__") else self.find_function(name)
+        if found is None:
+            raise AttributeError("'CompilationUnit' has no attribute '%s'" % name)
+        return found

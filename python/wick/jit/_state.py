@@ -14,6 +14,8 @@ class EnabledProxy:
 
 
 _enabled = EnabledProxy()
+inline_everything = False  # whether functions that are compiled have calls inlined in their graph
+emit_hooks = (None, None)  # for modules, called by run_emit_module_hook, and for functions that were compiled
 
 
 def disable():
@@ -24,3 +26,17 @@ def disable():
 def enable():
     """From now on script compiles."""
     _enabled.enabled = True
+
+
+def __getattr__(name):
+    from . import _registry, _script
+    if name == "_python_cu":
+        found = _script.CompilationUnit()
+    elif name == "_try_get_jit_cached_function":
+        found = _registry.functions.get
+    elif name == "_get_script_class":
+        found = _registry.classes.get
+    else:
+        raise AttributeError("module 'wick.jit._state' has no attribute %r" % name)
+    globals()[name] = found
+    return found
