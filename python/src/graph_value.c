@@ -80,6 +80,22 @@ static PyObject *value_set_name(PyObject *self, PyObject *name) {
   CHECK_WICK(owner->state, wick_ir_value_set_name(value, text, &check_error));
   Py_RETURN_NONE;
 }
+/* None: no tensor, or of unknown rank. */
+static PyObject *value_sizes(PyObject *self, PyObject *unused) {
+  OWN(self);
+  wick_tensor_facts facts = {.size = sizeof facts};
+  (void)unused;
+  if (wick_ir_value_kind(value) != WICK_TENSOR) Py_RETURN_NONE;
+  CHECK_WICK(owner->state, wick_ir_value_tensor(value, &facts, &check_error));
+  if (facts.ndim < 0) Py_RETURN_NONE;
+  PyObject *list = PyList_New(facts.ndim);
+  for (int i = 0; list && i < facts.ndim; i++) {
+    PyObject *size = PyLong_FromLongLong(wick_ir_value_size(value, (size_t)i));
+    if (!size) Py_CLEAR(list);
+    else PyList_SET_ITEM(list, i, size);
+  }
+  return list;
+}
 static PyObject *value_set_type(PyObject *self, PyObject *type) {
   OWN(self);
   const char *text = PyUnicode_AsUTF8(type);
@@ -114,6 +130,7 @@ static PyObject *value_replace_after(PyObject *self, PyObject *args) {
 
 static PyMethodDef value_methods[] = {
     {"debugName", value_name, METH_NOARGS, "What follows the %."},
+    {"known_sizes", value_sizes, METH_NOARGS, "A tensor's sizes: -1 is not known, a number below it is a symbol."},
     {"type_text", value_type, METH_NOARGS, "Its type, as graphs print it."},
     {"node", value_node, METH_NOARGS, "The node that gives it."},
     {"offset", value_offset, METH_NOARGS, "Which output of its node it is."},

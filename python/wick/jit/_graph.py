@@ -307,7 +307,10 @@ class Value(_C._GraphValue):
 
     def type(self):
         """Its type."""
-        return _graph_types.parse(self.type_text())
+        kind = _graph_types.parse(self.type_text())
+        if getattr(kind, "_sizes", None) and None in kind._sizes:  # texts have no symbols
+            kind._sizes = [None if size == -1 else size + 1 if size < 0 else size for size in self.known_sizes()]
+        return kind
 
     def setType(self, kind):
         """Says of which type it is."""

@@ -166,12 +166,7 @@ class TensorType(Type):
 
     def symbolic_sizes(self):
         """The same; a symbol of the graph is a number below zero."""
-        if self._sizes is None:
-            return None
-        made = []
-        for size in self._sizes:
-            made.append(_next_symbol() if size is None else size)
-        return made
+        return None if self._sizes is None else [next_symbol() if s is None else s for s in self._sizes]
 
     def dim(self):
         """How many dimensions it has, or None."""
@@ -216,8 +211,9 @@ class TensorType(Type):
         return self._changed(device=_C.device(device) if device is not None else None)
 
     def with_sizes(self, sizes):
-        """The same with sizes, None for one that is not known; without strides."""
-        return self._changed(sizes=None if sizes is None else list(sizes), strides=None)
+        """The same with sizes, None for one that is not known and gets a symbol; without strides."""
+        sizes = None if sizes is None else [next_symbol() if size is None else size for size in sizes]
+        return self._changed(sizes=sizes, strides=None)
 
     def contiguous(self):
         """The same with the strides of a tensor that is contiguous."""
@@ -231,7 +227,8 @@ class TensorType(Type):
 _symbols = [-1]
 
 
-def _next_symbol():
+def next_symbol():
+    """A number for a size that is not known, which no other one has."""
     _symbols[0] -= 1
     return _symbols[0]
 

@@ -19,7 +19,7 @@ SAME = {
     "erase_shape_information": "erase_shape_information", "fold_frozen_conv_bn": "fold_frozen_conv_bn",
     "fuse_linear": "fuse_linear", "fuse": "graph_fuser", "fuse_tensorexprs": "graph_fuser", "inline": "inliner",
     "inline_fork_wait": "inline_fork_wait", "loop_unrolling": "loop_unrolling", "lower_all_tuples": "lower_tuples",
-    "propagate_shapes_on_graph": "shape_analysis", "quant_fusion": "quant_fusion",
+    "quant_fusion": "quant_fusion",
     "refine_tuple_types": "refine_tuple_types", "remove_expands": "remove_expands",
     "remove_inplace_ops": "remove_inplace_ops", "remove_mutation": "remove_mutation_of_any_type",
     "specialize_autogradzero": "specialize_autogradzero",
@@ -139,6 +139,12 @@ def _pass_complete_shape_analysis(graph, inputs, with_grad=False):
     """Says of which types the inputs are, and what follows."""
     _assign(graph, inputs, with_grad)
     graph.run_pass("shape_analysis")
+
+
+def _pass_propagate_shapes_on_graph(graph):
+    """Sizes that follow from those of the inputs, with symbols for unknown ones."""
+    from . import _symbolic
+    _symbolic.propagate(graph, _values)
 
 
 def _pass_propagate_dtype(graph):
