@@ -255,9 +255,9 @@ typedef struct wick_tensor_facts { /* -1 is not known */
 } wick_tensor_facts;
 /* What the type of a Tensor says. Fails for values of other types. */
 WICK_API wick_status wick_ir_value_tensor(const wick_ir_value *value, wick_tensor_facts *out, wick_error **error);
-/* One size that the type of a Tensor says; -1: it is not known; less: a symbol, the same number wherever in the graph
+/* One size that the type of a Tensor says. -1: it is not known; less: a symbol, the same number wherever in the graph
  * the size is the same. The text of the type has no symbols. */
-WICK_API int64_t wick_ir_value_size(const wick_ir_value *value, size_t dim);
+WICK_API wick_status wick_ir_value_size(const wick_ir_value *value, size_t dim, int64_t *out, wick_error **error);
 WICK_API size_t wick_ir_value_use_count(const wick_ir_value *value);
 /* A user and which of its inputs it is; NULL: no such index, or a block's output. In no particular order. */
 WICK_API wick_node *wick_ir_value_user(const wick_ir_value *value, size_t index, size_t *WICK_NULLABLE out_input);

@@ -136,6 +136,16 @@ WICK_API wick_status wick_module_to(wick_module *module, uint32_t floating_dtype
  * "inner.weight", a whole submodule "inner"). Only in evaluation mode. */
 WICK_API wick_status wick_module_freeze(wick_runtime *runtime, const wick_module *module, const char *const *preserved,
                                         size_t preserved_count, wick_module **out, wick_error **error);
+typedef struct wick_freeze_options {
+  uint32_t size;                /* sizeof(wick_freeze_options) */
+  uint32_t exact;               /* nonzero: nothing is folded that rounds otherwise (normalization into convolutions) */
+  const char *const *preserved; /* as in wick_module_freeze */
+  size_t preserved_count;
+  uint32_t in_training; /* nonzero: a module that trains is frozen, too, and trains for ever */
+} wick_freeze_options;
+/* The same with more of a say in it. */
+WICK_API wick_status wick_module_freeze_with(wick_runtime *runtime, const wick_module *module,
+                                             const wick_freeze_options *options, wick_module **out, wick_error **error);
 enum { WICK_FORWARD_PRE_HOOK = 0, WICK_FORWARD_HOOK = 1 };
 /* How many hooks of a kind run when the module, or its submodule of that name ("encoder.0"; NULL: itself), is called. 0
  * for names and kinds that are not there. */

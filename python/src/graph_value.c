@@ -90,9 +90,13 @@ static PyObject *value_sizes(PyObject *self, PyObject *unused) {
   if (facts.ndim < 0) Py_RETURN_NONE;
   PyObject *list = PyList_New(facts.ndim);
   for (int i = 0; list && i < facts.ndim; i++) {
-    PyObject *size = PyLong_FromLongLong(wick_ir_value_size(value, (size_t)i));
-    if (!size) Py_CLEAR(list);
-    else PyList_SET_ITEM(list, i, size);
+    int64_t known;
+    wick_ir_value_size(value, (size_t)i, &known, NULL); /* it has so many */
+    PyObject *size = PyLong_FromLongLong(known);
+    if (!size)
+      Py_CLEAR(list);
+    else
+      PyList_SET_ITEM(list, i, size);
   }
   return list;
 }

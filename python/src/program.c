@@ -237,7 +237,10 @@ static PyObject *program_clone(PyObject *self, PyObject *args) {
   return program_wrap(own_state(self), module);
 }
 
-static PyObject *program_freeze(PyObject *self, PyObject *names) {
+static PyObject *program_freeze(PyObject *self, PyObject *args) {
+  PyObject *names;
+  int exact = 0, in_training = 0;
+  if (!PyArg_ParseTuple(args, "O|pp:freeze", &names, &exact, &in_training)) return NULL;
   PyObject *tuple = PySequence_Tuple(names);
   if (!tuple) return NULL;
   Py_ssize_t count = PyTuple_GET_SIZE(tuple);
@@ -245,11 +248,16 @@ static PyObject *program_freeze(PyObject *self, PyObject *names) {
   wick_module *module = NULL;
   wick_error *error = NULL;
   wick_status status = WICK_OK;
+  wick_freeze_options options = {.size = sizeof options,
+                                 .exact = (uint32_t)exact,
+                                 .preserved = preserved,
+                                 .preserved_count = (size_t)count,
+                                 .in_training = (uint32_t)in_training};
   bool failed = !preserved;
   if (failed) PyErr_NoMemory();
   for (Py_ssize_t i = 0; i < count && !failed; i++)
     failed = !(preserved[i] = PyUnicode_AsUTF8(PyTuple_GET_ITEM(tuple, i)));
-  if (!failed) status = wick_module_freeze(NULL, module_of(self), preserved, (size_t)count, &module, &error);
+  if (!failed) status = wick_module_freeze_with(NULL, module_of(self), &options, &module, &error);
   if (status) raise_wick(own_state(self), status, error);
   PyMem_Free(preserved);
   Py_DECREF(tuple);
@@ -381,7 +389,8 @@ static PyMethodDef methods[] = {
     {"hook_count", program_hook_count, METH_NOARGS, "How many hooks run when the module is called."},
     {"hook_schema", program_hook_schema, METH_VARARGS, "hook_schema(after forward, number)"},
     {"clone", program_clone, METH_VARARGS, "clone(share_tensors=False)"},
-    {"freeze", program_freeze, METH_O, "freeze(preserved): a new module with its attributes as constants."},
+    {"freeze", program_freeze, METH_VARARGS,
+     "freeze(preserved, exact, in_training): a new module with its attributes as constants."},
     {"train", program_train, METH_O, "train(on)"},
     {"save", program_save, METH_VARARGS, "save(path, entry=None)"},
     {"extra_file", program_extra_file, METH_O, "extra_file(name): bytes, or None."},

@@ -122,10 +122,13 @@ wick_status wick_ir_value_tensor(const wick_ir_value *value, wick_tensor_facts *
   memcpy(out, &facts, out->size < sizeof facts ? out->size : sizeof facts);
   return WICK_OK;
 }
-int64_t wick_ir_value_size(const wick_ir_value *value, size_t dim) {
-  const TensorInfo *info =
-      value && value_of(value)->type->kind == TYPE_TENSOR ? value_of(value)->type->tensor : NULL;
-  return info && info->has_sizes && info->ndim > 0 && dim < (size_t)info->ndim ? info->sizes[dim] : -1;
+wick_status wick_ir_value_size(const wick_ir_value *value, size_t dim, int64_t *out, wick_error **error) {
+  API_NEED(out);
+  *out = -1;
+  API_NEED(value);
+  const TensorInfo *info = value_of(value)->type->kind == TYPE_TENSOR ? value_of(value)->type->tensor : NULL;
+  if (info && info->has_sizes && info->ndim > 0 && dim < (size_t)info->ndim) *out = info->sizes[dim];
+  return WICK_OK;
 }
 _Static_assert(TENSOR_MAX_DIMS == sizeof((wick_tensor_facts *)0)->sizes / sizeof(int64_t), "a place for each size");
 

@@ -10,8 +10,7 @@ typedef struct Freezer {
   const Module *from;
   Object *root; /* the module's object as it was when freezing began; its submodules are copies, too */
   Exec *exec;
-  uint32_t preserved_count;
-  const Str *preserved;
+  const FreezeOptions *options;
   CompilationUnit *unit;
   ClassType *type;
   Object *object;
@@ -78,8 +77,8 @@ static Str first_part(Str path) {
 
 /* The attribute, or something within it, was asked to stay. */
 static bool is_preserved(const Freezer *f, Str name) {
-  for (uint32_t i = 0; i < f->preserved_count; i++)
-    if (str_equal(first_part(f->preserved[i]), name)) return true;
+  for (uint32_t i = 0; i < f->options->preserved_count; i++)
+    if (str_equal(first_part(f->options->preserved[i]), name)) return true;
   return false;
 }
 
@@ -101,8 +100,8 @@ static IValue *find_slot(const Freezer *f, Str path) {
 static void mark_preserved(Freezer *f) {
   VEC(IValue *) slots = {0};
   Arena *arena = &f->unit->store.arena;
-  for (uint32_t i = 0; i < f->preserved_count; i++) {
-    IValue *slot = find_slot(f, f->preserved[i]);
+  for (uint32_t i = 0; i < f->options->preserved_count; i++) {
+    IValue *slot = find_slot(f, f->options->preserved[i]);
     if (slot) vec_arena_push(arena, &slots, slot);
   }
   while (slots.length) {
@@ -236,6 +235,31 @@ static void replace_attributes(Freezer *f, Graph *graph, const Block *block, boo
 
 /* ---- methods ---- */
 
+static bool is_set_in(const Block *block, Str name) {
+  BLOCK_EACH(node, block) {
+    for (uint32_t i = 0; i < node->block_count; i++)
+      if (is_set_in(node->blocks[i], name)) return true;
+    if (node->kind == SYM_prim_SetAttr && str_equal(node_string(node, SYM_attr_name), name)) return true;
+  }
+  return false;
+}
+
+/* An attribute that is an interface is the module that it holds, unless one is set there: its calls can be inlined. */
+static bool resolve_interfaces(Freezer *f, const Block *block) {
+  bool found = false;
+  BLOCK_EACH(node, block) {
+    for (uint32_t i = 0; i < node->block_count; i++) found = resolve_interfaces(f, node->blocks[i]) || found;
+    const IValue *slot = node->kind == SYM_prim_GetAttr ? slot_of(f, node) : NULL;
+    Value *output = node->kind == SYM_prim_GetAttr ? node_output(node, 0) : NULL;
+    if (!slot || !is_module(*slot) || output->type->kind != TYPE_INTERFACE ||
+        is_set_in(node->graph->block, node_string(node, SYM_attr_name)))
+      continue;
+    output->type = &slot->object->class_type->type;
+    found = true;
+  }
+  return found;
+}
+
 static void add_method(Freezer *f, Str name) {
   const Function *old = module_find_method(f->from, name);
   if (!old || !old->graph || !old->schema)
@@ -252,6 +276,10 @@ static void add_method(Freezer *f, Str name) {
   method->schema = schema;
   ptrmap_put(&f->objects, graph_input(method->graph, 0), f->root);
   find_objects(f, method->graph->block);
+  while (resolve_interfaces(f, method->graph->block)) {
+    inliner(method->graph);
+    find_objects(f, method->graph->block);
+  }
 }
 
 static void find_uses(Freezer *f, Graph *graph) {
@@ -284,11 +312,13 @@ static void add_attributes(Freezer *f) {
 static Status check(const Freezer *f) {
   const Object *object = f->root;
   ptrdiff_t training = class_type_find_attribute(object->class_type, STR("training"));
-  if (training >= 0 && object->slots[training].tag == TAG_BOOL && object->slots[training].b)
+  if (!f->options->in_training && training >= 0 && object->slots[training].tag == TAG_BOOL && object->slots[training].b)
     return status_new(ERROR_INVALID_ARGUMENT, "a module that trains can't be frozen: switch it to evaluation before");
-  for (uint32_t i = 0; i < f->preserved_count; i++)
-    if (!find_slot(f, f->preserved[i]) && !module_find_method(f->from, f->preserved[i]))
-      return status_new(ERROR_NOT_FOUND, "the module has no '" STR_FMT "' to preserve", STR_ARG(f->preserved[i]));
+  for (uint32_t i = 0; i < f->options->preserved_count; i++)
+    if (!find_slot(f, f->options->preserved[i]) && !module_find_method(f->from, f->options->preserved[i]))
+      return status_new(ERROR_NOT_FOUND,
+                        "Unknown name: " STR_FMT ": the module has no such method or attribute to preserve",
+                        STR_ARG(f->options->preserved[i]));
   return OK;
 }
 
@@ -308,10 +338,10 @@ static void freeze(void *argument) {
   f->type = class_type_new(&f->unit->store, f->root->class_type->type.name, true);
   unit_add_type(f->unit, &f->type->type);
   bool has_forward = false;
-  for (uint32_t i = 0; i < f->preserved_count; i++) {
-    if (!module_find_method(f->from, f->preserved[i])) continue;
-    add_method(f, f->preserved[i]);
-    has_forward = has_forward || str_is(f->preserved[i], "forward");
+  for (uint32_t i = 0; i < f->options->preserved_count; i++) {
+    if (!module_find_method(f->from, f->options->preserved[i])) continue;
+    add_method(f, f->options->preserved[i]);
+    has_forward = has_forward || str_is(f->options->preserved[i], "forward");
   }
   if (!has_forward && (module_find_method(f->from, STR("forward")) || !f->type->methods.length))
     add_method(f, STR("forward"));
@@ -325,10 +355,10 @@ static void freeze(void *argument) {
   for (size_t i = 0; i < f->type->methods.length; i++) {
     Graph *graph = f->type->methods.data[i]->graph;
     replace_attributes(f, graph, graph->block, false);
-    constant_propagation(graph, f->exec);
+    constant_propagation_mutable(graph, f->exec);
     peephole_no_shapes(graph);
     remove_dropout(graph);
-    fold_frozen_conv_bn(graph, f->exec);
+    if (!f->options->exact) fold_frozen_conv_bn(graph, f->exec);
     dead_code_elimination(graph);
     constant_pooling(graph);
     find_uses(f, graph);
@@ -338,8 +368,8 @@ static void freeze(void *argument) {
   add_attributes(f);
 }
 
-Status module_freeze(const Module *module, uint32_t preserved_count, const Str *preserved, Exec *exec, Module **out) {
-  Freezer f = {.from = module, .exec = exec, .preserved_count = preserved_count, .preserved = preserved};
+Status module_freeze(const Module *module, const FreezeOptions *options, Exec *exec, Module **out) {
+  Freezer f = {.from = module, .exec = exec, .options = options};
   TRY(unit_new(&f.unit));
   bool grad = exec->grad_enabled;
   exec->grad_enabled = false;

@@ -90,6 +90,7 @@ typedef struct Fixture {
     wick_tensor_info info;
     wick_parameter parameter;
     uint64_t number64;
+    int64_t whole;
   } out;
 } Fixture;
 

@@ -53,7 +53,7 @@ def freeze(mod, preserved_attrs=None, optimize_numerics=True):
     if mod.training:
         raise RuntimeError("Freezing is currently only implemented for modules in eval mode. Please call .eval() on "
                            "your module before freezing.")
-    return wrap_module(mod._script_handle.freeze(list(preserved_attrs or ())))
+    return wrap_module(mod._script_handle.freeze(list(preserved_attrs or ()), not optimize_numerics), True)
 
 
 def optimize_for_inference(mod, other_methods=None):

@@ -314,7 +314,7 @@ class Value(_C._GraphValue):
 
     def setType(self, kind):
         """Says of which type it is."""
-        self.set_type_text(kind.str())
+        self.set_type_text(kind.text() if isinstance(kind, _graph_types.TensorType) else kind.str())
         return self
 
     def setTypeAs(self, other):

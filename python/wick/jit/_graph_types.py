@@ -131,12 +131,17 @@ class TensorType(Type):
 
     def str(self):
         """Its text in graphs."""
+        return self.text("*")
+
+    def text(self, symbol="SS(%d)"):
+        """The same, with symbols of sizes."""
         name = "Tensor" if self._dtype is None else _SCALARS[repr(self._dtype).partition(".")[2]]
         if self._undefined:
             return "Tensor[Undefined]" if self._dtype is None else name + "[Undefined]"
         parts = []
         if self._sizes is not None:
-            parts += ["*" if size is None else "SS(%d)" % size if size < 0 else "%d" % size for size in self._sizes]
+            parts += ["*" if size is None else symbol.replace("%d", repr(size)) if size < 0 else "%d" % size
+                      for size in self._sizes]
             if self._strides and None not in self._strides:
                 parts.append("strides=[%s]" % ", ".join(map(repr, self._strides)))
         if self._requires_grad is not None:

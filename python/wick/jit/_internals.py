@@ -160,11 +160,33 @@ class _ModuleDict(_Dict):
         return kind == 0 and isinstance(self._module.getattr(name), ScriptObject)
 
 
+def _interfaces(module, path=""):
+    """Attributes that are interfaces, of a module and those that it holds."""
+    found = []
+    for name, kind, text in module._script_handle.attributes():
+        inner = None if kind else module.getattr(name)
+        if isinstance(inner, ScriptObject):
+            if inner.qualified_name != text:
+                found.append(path + name)
+            found += _interfaces(inner, path + name + ".")
+    return found
+
+
+def _parameters(module, path=""):
+    """The names of parameters, of a module and those that it holds."""
+    found = [path + name for name, _ in _ParameterDict(module).items()]
+    for name, inner in _ModuleDict(module).items():
+        found += _parameters(inner, path + name + ".")
+    return found
+
+
 def _freeze_module(module, preservedAttrs=(), freezeInterfaces=True, preserveParameters=False):
-    """The module with its attributes as constants, but for those that are named."""
-    if preserveParameters or not freezeInterfaces:
-        raise NotImplementedError("_freeze_module with preserveParameters, or without freezeInterfaces")
-    return ScriptObject(module._script_handle.freeze(list(preservedAttrs)))
+    """The module with its attributes as constants, but for those that are named and, where they are to be preserved,
+    parameters."""
+    if not freezeInterfaces and _interfaces(module):
+        raise RuntimeError("attempted to freeze a module that uses interface attributes")
+    preserved = list(preservedAttrs) + (_parameters(module) if preserveParameters else [])
+    return ScriptObject(module._script_handle.freeze(preserved, True, True))
 
 
 NAMES = {

@@ -459,10 +459,12 @@ def _children_of(handle):
     return children
 
 
-def wrap_module(handle):
-    """A RecursiveScriptModule of a program's module, with those that it holds."""
+def wrap_module(handle, is_frozen=False):
+    """A RecursiveScriptModule of a program's module, with those that it holds; of a frozen one nothing stays Python's.
+    """
     children = _children_of(handle)
-    return RecursiveScriptModule._of(handle, None, children, _recursive.kinds.get(handle.class_name))
+    kind = None if is_frozen else _recursive.kinds.get(handle.class_name)
+    return RecursiveScriptModule._of(handle, None, children, kind)
 
 
 def _from_bytes(data):

@@ -78,7 +78,7 @@ class ModuleType:
                 if value is None:
                     self.attributes[name] = (ATTRIBUTE, text or "None")
                 elif text is not None and text.startswith("Optional["):
-                    self.attributes[name] = (kind if kind == BUFFER else ATTRIBUTE, text)
+                    self.attributes[name] = (kind, text)
                 else:
                     self.attributes[name] = (kind, "Tensor")
 

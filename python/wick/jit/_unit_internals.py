@@ -169,7 +169,8 @@ NAMES = {
     "_jit_get_emit_hooks": get_emit_hooks, "_jit_get_inline_everything_mode": get_inline_everything_mode,
     "_jit_is_script_object": is_script_object, "_jit_set_emit_hooks": set_emit_hooks,
     "_jit_set_inline_everything_mode": set_inline_everything_mode, "_jit_unflatten": unflatten,
-    "_run_emit_module_hook": run_emit_module_hook, "_set_tracing_state": set_tracing_state, "import_ir_module": import_ir_module,
+    "_run_emit_module_hook": run_emit_module_hook, "_set_tracing_state": set_tracing_state,
+    "import_ir_module": import_ir_module,
     "import_ir_module_from_buffer": import_ir_module_from_buffer, "parse_type_comment": parse_type_comment,
     "unify_type_list": unify_type_list,
 }
