@@ -1,4 +1,4 @@
-"""torch._C's names around units, traces and compiling: functions of traces, modules of archives, hooks of compiling."""
+"""torch._C's names around units, traces and compiling: functions of traces, modules of archives, hooks."""
 
 import os
 
@@ -143,8 +143,8 @@ def flatten(value):
         if one is None or isinstance(one, str):
             return type(None), one
         raise RuntimeError("Only tuples, lists and Variables are supported as JIT inputs/outputs. Dictionaries and "
-                           "strings are also accepted, but their usage is not recommended. Here, received an input of "
-                           "unsupported type: %s" % type(one).__name__)
+                           "strings are also accepted, but their usage is not recommended. Here, received an input "
+                           "of unsupported type: %s" % type(one).__name__)
     return tuple(tensors), IODescriptor(walk(value))
 
 
