@@ -56,14 +56,26 @@ static PyObject *class_in_program(ModuleState *state, PyObject *class) {
   return made;
 }
 
+/* The last line of a program's error as PyTorch has it: "builtins.ValueError: no" of what the program raised by a class,
+ * "RuntimeError: no" of all else. */
+static void raise_in_program(PyObject *class, wick_status status, const wick_error *error) {
+  const char *message = wick_error_message(error), *trace = wick_error_trace(error), *named = wick_error_exception(error);
+  bool is_plain = status != WICK_RAISED || !*named || strcmp(named, "RuntimeError") == 0;
+  const char *module = is_plain || strchr(named, '.') ? "" : "builtins.";
+  const char *between = status != WICK_RAISED && strcmp(named, "KeyError") == 0 ? "KeyError: " : "";
+  size_t length = strlen(trace);
+  PyErr_Format(class, "The following operation failed in the TorchScript interpreter.\n%s%s%s%s: %s%s", trace,
+               length && trace[length - 1] != '\n' ? "\n" : "", module, is_plain ? "RuntimeError" : named, between,
+               message);
+}
+
 static PyObject *raise_as(ModuleState *state, wick_status status, wick_error *error, bool shows_trace) {
   if (!PyErr_Occurred()) {
-    const char *message = wick_error_message(error), *trace = wick_error_trace(error);
     PyObject *class = class_of(state, status, error);
-    if (*trace && shows_trace && (class = class_in_program(state, class)))
-      PyErr_Format(class, "The following operation failed in the TorchScript interpreter.\n%s\n%s", trace, message);
+    if (*wick_error_trace(error) && shows_trace && (class = class_in_program(state, class)))
+      raise_in_program(class, status, error);
     else if (class)
-      PyErr_SetString(class, without_operator(message));
+      PyErr_SetString(class, without_operator(wick_error_message(error)));
   }
   wick_error_free(error);
   return NULL;
