@@ -1,8 +1,10 @@
 """The default dtype, prints and warnings of programs, and corners of the language, as PyTorch has them."""
 import contextlib
+import dataclasses
 import io
 import unittest
 import warnings
+from typing import Optional
 
 from beside import torch
 
@@ -110,6 +112,48 @@ class Output(unittest.TestCase):
                 program(1)
             warnings.simplefilter("ignore")
             self.assertEqual(program(3), 3)
+
+
+@torch.jit.script
+@dataclasses.dataclass
+class Point:
+    x: float
+    y: float
+    norm: Optional[torch.Tensor] = None
+
+    def __post_init__(self):
+        self.norm = (torch.tensor(self.x) ** 2 + torch.tensor(self.y) ** 2) ** 0.5
+
+
+@torch.jit.script
+@dataclasses.dataclass(order=True)
+class Ordered:
+    first: int
+    second: Optional[float] = None
+
+
+class Dataclasses(unittest.TestCase):
+    def test_post_init(self):
+        @torch.jit.script
+        def norm(x: float, y: float):
+            return Point(x, y).norm
+        self.assertEqual(norm(3., 4.).item(), 5)
+
+    def test_optional_fields_compare(self):
+        @torch.jit.script
+        def equal(a: Optional[float], b: Optional[float]):
+            return Ordered(1, a) == Ordered(1, b)
+        self.assertEqual([equal(*pair) for pair in ((1., 1.), (1., 2.), (None, None), (None, 1.), (1., None))],
+                         [True, False, True, False, False])
+
+        @torch.jit.script
+        def less(a: Optional[float], b: Optional[float]):
+            return Ordered(1, a) < Ordered(1, b), Ordered(1, a) <= Ordered(1, b), Ordered(1, a) < Ordered(2, b)
+        self.assertEqual(less(1., 2.), (True, True, True))
+        self.assertEqual(less(2., 1.), (False, False, True))
+        self.assertEqual(less(None, None), (False, True, True))
+        with self.assertRaises(RuntimeError):
+            less(None, 1.)
 
 
 class Language(unittest.TestCase):

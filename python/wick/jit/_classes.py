@@ -227,17 +227,35 @@ def _init_text(cls, fields):
     return "def __init__(%s):\n%s\n" % (", ".join(parameters), "\n".join(body) or "    pass")
 
 
+def _compared_text(cls, name, unequal, one_is_none):
+    """Lines that compare a field: `unequal` where both have a value that differs, `one_is_none` where one has none."""
+    field = next(f for f in dataclasses.fields(cls) if f.name == name)
+    mine, others = "mine_" + name, "other_" + name
+
+    def returned(first, second):
+        return "return " + (unequal % (first, second) if "%s" in unequal else unequal)
+    if not _field_type(cls, field).startswith("Optional["):
+        return ["if self.%s != other.%s:" % (name, name), "    " + returned("self." + name, "other." + name)]
+    return ["%s, %s = self.%s, other.%s" % (mine, others, name, name),
+            "if %s is not None and %s is not None:" % (mine, others), "    if %s != %s:" % (mine, others),
+            "        " + returned(mine, others), "elif (%s is None) != (%s is None):" % (mine, others),
+            "    " + one_is_none]
+
+
+def _comparison_text(cls, method, names, unequal, one_is_none, equal):
+    lines = [line for name in names for line in _compared_text(cls, name, unequal, one_is_none)]
+    return "def %s(self, other: '__torch__.%s') -> bool:\n%s    return %s\n" % (
+        method, _registry.classes[cls].name, "".join("    %s\n" % line for line in lines), equal)
+
+
 def _equal_text(cls, method, names):
-    tests = " and ".join("self.%s == other.%s" % (n, n) for n in names) or "True"
-    return "def __eq__(self, other: '__torch__.%s') -> bool:\n    return %s\n" % (_registry.classes[cls].name, tests)
+    return _comparison_text(cls, method, names, "False", "return False", True)
 
 
 def _order_text(sign):
     def text(cls, method, names):
-        body = "".join("    if self.%s != other.%s:\n        return self.%s %s other.%s\n" % (n, n, n, sign[0], n)
-                       for n in names)
-        return "def %s(self, other: '__torch__.%s') -> bool:\n%s    return %s\n" % (
-            method, _registry.classes[cls].name, body, "=" in sign)
+        refused = "raise TypeError('%s: a field that is None has no order')" % cls.__name__
+        return _comparison_text(cls, method, names, "%%s %s %%s" % sign[0], refused, "=" in sign)
     return text
 
 
