@@ -41,12 +41,12 @@ static void *count_alloc(void *user, size_t bytes, size_t align) {
   (void)user;
   void *p = NULL;
   if (posix_memalign(&p, align < sizeof(void *) ? sizeof(void *) : align, bytes)) return NULL;
-  __atomic_fetch_add(&taken, (int64_t)bytes, __ATOMIC_RELAXED);
+  atomic_fetch_add_explicit(&taken, (int64_t)bytes, memory_order_relaxed);
   return p;
 }
 static void count_free(void *user, void *p, size_t bytes) {
   (void)user;
-  __atomic_fetch_sub(&taken, (int64_t)bytes, __ATOMIC_RELAXED);
+  atomic_fetch_sub_explicit(&taken, (int64_t)bytes, memory_order_relaxed);
   free(p);
 }
 
