@@ -28,7 +28,6 @@ extern const OpTable op_table_im2col;
 extern const OpTable op_table_index;
 extern const OpTable op_table_interpolate;
 extern const OpTable op_table_join;
-extern const OpTable op_table_join_in_place;
 extern const OpTable op_table_linalg_cholesky;
 extern const OpTable op_table_linalg_distance;
 extern const OpTable op_table_linalg_einsum;
@@ -121,7 +120,6 @@ const OpTable *const op_tables[] = {
     &op_table_index,
     &op_table_interpolate,
     &op_table_join,
-    &op_table_join_in_place,
     &op_table_linalg_cholesky,
     &op_table_linalg_distance,
     &op_table_linalg_einsum,

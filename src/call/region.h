@@ -46,11 +46,10 @@ typedef struct Region {
   const RegionUnit *units;
   const IValue *arguments; /* constants where they belong, None elsewhere; borrowed from the Subgraph */
   const RegionGiven *given;
+  RegionStep join;  /* prim::VarConcat of the units' results, the only result then; op NULL: there is none */
   uint64_t weights; /* inputs whose memory the anchors restore: RowExtras.restores */
-  uint16_t unit_count, argument_count, given_count;
-  uint16_t input_count; /* of the Subgraph; what a call has more is for the engine (pass/rewrite/concat_in_place.c) */
-  bool is_sequence; /* each unit reads the result of the one before; otherwise all read one input, and each gives one
-                         * of the results */
+  uint16_t unit_count, argument_count, given_count, input_count;
+  bool is_sequence; /* each unit reads the result of the one before */
 } Region;
 
 /* A call of a region. */
@@ -88,7 +87,7 @@ static inline Call region_step_call(const RegionCall *r, const RegionStep *step)
 enum {
   ANCHOR_JOINS = 1u << 16,   /* it does several anchors of one input at once, */
   ANCHOR_EXPANDS = 1u << 17, /* a 1x1 convolution and the depthwise one after it, */
-  ANCHOR_PLACES = 1u << 18,  /* it writes where other results lie (pass/rewrite/concat_in_place.c), */
+  ANCHOR_PLACES = 1u << 18,  /* several whose results are joined along the channels, */
   ANCHOR_KNOWS = 1u << 19    /* it knows more activations than limits and formulas. */
 };
 typedef struct Anchor {

@@ -99,14 +99,19 @@ typedef struct Reader {
   Region region;
   const Value *through; /* what the unit gives so far */
   RegionRole role;      /* of the unit's last step */
+  const Value *results[REGION_MAX_UNITS];
   RegionUnit units[REGION_MAX_UNITS];
   IValue arguments[REGION_MAX_ARGUMENTS];
   RegionGiven given[REGION_MAX_ARGUMENTS];
 } Reader;
 
+static RegionUnit *last_unit(Reader *r) {
+  return r->region.unit_count ? &r->units[r->region.unit_count - 1] : NULL;
+}
+
 /* An argument for each of the node's inputs. */
 static bool read_step(Reader *r, const Node *node, RegionRole role) {
-  RegionStep *step = &r->units[r->region.unit_count - 1].steps[role];
+  RegionStep *step = &last_unit(r)->steps[role];
   *step = (RegionStep){.op = node_operator(node),
                        .first = r->region.argument_count,
                        .count = (uint16_t)node->input_count,
@@ -128,10 +133,6 @@ static bool read_step(Reader *r, const Node *node, RegionRole role) {
   }
   r->role = role;
   return true;
-}
-
-static RegionUnit *last_unit(Reader *r) {
-  return r->region.unit_count ? &r->units[r->region.unit_count - 1] : NULL;
 }
 
 /* A unit begins with its anchor, or the first with what comes before it. */
@@ -170,17 +171,38 @@ static bool read_after(Reader *r, const Node *node, RegionRole role) {
          (role != REGION_FUNCTION || is_function(node, unit->anchor, r->arena, &unit->activation));
 }
 
+/* Of what the units give, in their order. */
+static bool read_join(Reader *r, const Node *node) {
+  uint32_t count = r->region.unit_count;
+  int64_t dim;
+  if (count < 2 || node->input_count != count + 1 || r->region.argument_count + count + 1 > REGION_MAX_ARGUMENTS ||
+      !constant_int(node_input(node, count), &dim))
+    return false;
+  for (uint32_t i = 0; i < count; i++)
+    if (node_input(node, i) != r->results[i]) return false;
+  r->region.join = (RegionStep){.op = node_operator(node),
+                                .first = r->region.argument_count,
+                                .count = (uint16_t)(count + 1),
+                                .through = (uint16_t)(count + 1)};
+  for (uint32_t i = 0; i < count; i++) r->arguments[r->region.argument_count++] = IVALUE_NONE;
+  r->arguments[r->region.argument_count++] = ivalue_int(dim);
+  r->through = node_output(node, 0);
+  return r->region.join.op != NULL;
+}
+
 static bool read_node(Reader *r, const Node *node) {
   const RegionUnit *unit = last_unit(r);
   const Anchor *anchor = node_anchor(node);
   if (node->kind == SYM_prim_Constant) return true;
-  if (node->output_count != 1) return false;
+  if (node->output_count != 1 || r->region.join.op) return false;
+  if (node->kind == SYM_prim_VarConcat) return read_join(r, node);
   RegionRole role = unit && unit->anchor ? region_role(node, unit->anchor, r->through) : REGION_ROLES;
   bool is_read = role < REGION_ROLES && role > r->role ? read_after(r, node, role)
                  : anchor                              ? read_anchor(r, node, anchor)
                  : unit && unit->anchor                ? is_idle_dropout(node) && node_input(node, 0) == r->through
                                                        : read_before(r, node);
   r->through = node_output(node, 0);
+  if (r->region.unit_count) r->results[r->region.unit_count - 1] = r->through;
   return is_read;
 }
 
@@ -195,9 +217,9 @@ static bool has_one_engine(const Reader *r) {
   const RegionUnit *units = r->units;
   for (uint32_t i = 0; i < r->region.unit_count; i++)
     if (!units[i].anchor || units[i].anchor != units->anchor || !has_its_roles(&units[i])) return false;
-  uint32_t several = r->region.is_sequence ? ANCHOR_EXPANDS : ANCHOR_JOINS;
+  uint32_t several = r->region.is_sequence ? ANCHOR_EXPANDS : r->region.join.op ? ANCHOR_PLACES : ANCHOR_JOINS;
   if (r->region.unit_count > 1 && !(units->anchor->takes & several)) return false;
-  return !r->region.is_sequence || r->region.unit_count == 2;
+  return !r->region.is_sequence || (r->region.unit_count == 2 && !r->region.join.op);
 }
 
 static Str name_of(const Reader *r) {
@@ -209,21 +231,24 @@ static Str name_of(const Reader *r) {
       Str name = text.length ? str_after_last(op->name, ':') : op->name;
       strbuf_printf(&text, "%s" STR_FMT, text.length ? " + " : "", STR_ARG(name));
     }
+  if (r->region.join.op) strbuf_printf(&text, " + cat");
   Str view = strbuf_view(&text), kept = {arena_strndup(r->arena, view.data, view.length), view.length};
   strbuf_dispose(&text);
   return kept;
 }
 
-/* Whether the results are what the units give: all of them, or the last of a sequence. */
+/* Whether the results are what the units give: all of them, of one input, or the last of a sequence, or joined. */
 static bool are_results(const Reader *r) {
-  uint32_t count = graph_output_count(r->graph), at = 0;
+  uint32_t count = graph_output_count(r->graph);
   const Value *input = NULL;
-  if (r->region.is_sequence || r->region.unit_count == 1) return count == 1 && graph_output(r->graph, 0) == r->through;
+  if (r->region.is_sequence || r->region.join.op || r->region.unit_count == 1)
+    return count == 1 && graph_output(r->graph, 0) == r->through;
   if (count != r->region.unit_count) return false;
-  BLOCK_EACH(node, r->graph->block) {
-    if (!node_anchor(node)) continue;
-    if ((at && node_input(node, 0) != input) || graph_output(r->graph, at++) != node_output(node, 0)) return false;
-    input = node_input(node, 0);
+  for (uint32_t i = 0; i < count; i++) {
+    const Node *anchor = r->results[i]->node;
+    if (!node_anchor(anchor) || (i && node_input(anchor, 0) != input) || graph_output(r->graph, i) != r->results[i])
+      return false;
+    input = node_input(anchor, 0);
   }
   return true;
 }

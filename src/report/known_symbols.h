@@ -186,8 +186,6 @@
   X(aten, values) \
   X(aten, wait) \
   X(aten, warn) \
-  X(wick, cat_in_place) \
-  X(wick, cat_room) \
   X(wick, region) \
   X(attr, Subgraph) \
   X(attr, beg) \

@@ -30,7 +30,6 @@
   X(NOT_FUSED_WEIGHTS, "not fused: a weight is not of the layer's sizes, or no contiguous float32")              \
   X(NOT_FUSED_ARGUMENT, "not fused: the kernel lacks what an argument asks for")                                 \
   X(NOT_FUSED_SIZE, "not fused: at these sizes it would not pay")                                                \
-  X(NOT_FUSED_APART, "not fused: the tensors to be joined don't lie next to each other")                         \
   X(NOT_FUSED_DETERMINISTIC, "not fused: the call is to be deterministic")                                       \
   X(NOT_FUSED_RANK, "not fused: an input has too many dimensions")                                               \
   X(NOT_FUSED_SHAPE, "not fused: the inputs' sizes don't fit together")                                          \

@@ -15,12 +15,13 @@ typedef struct RegionText {
   NodeBody *body;
 } RegionText;
 
-/* The pass makes one region of the text, whose inputs are the graph's. */
+/* The passes make one region of the text, whose inputs are the graph's. */
 static inline void region_parse(RegionText *r, const char *text) {
   Exec exec;
   exec_init(&exec, NULL);
   ir_parse(&r->ir, text);
   check(pass_run(pass_find(STR("fuse_regions")), r->ir.graph, &exec));
+  check(pass_run(pass_find(STR("concat_in_place")), r->ir.graph, &exec));
   r->node = NULL;
   BLOCK_EACH(node, r->ir.graph->block) {
     if (node->kind != SYM_wick_region) continue;
@@ -37,22 +38,19 @@ static inline void region_dispose(RegionText *r) {
   ir_dispose(&r->ir);
 }
 
-/* The node's inputs of those of the graph, then `more`. */
-static inline uint32_t region_inputs(const RegionText *r, const IValue *arguments, uint32_t more_count,
-                                     const IValue *more, IValue *out) {
+/* The node's inputs of those of the graph. */
+static inline uint32_t region_inputs(const RegionText *r, const IValue *arguments, IValue *out) {
   uint32_t count = 0;
-  assert_true(r->node->input_count + more_count <= REGION_MAX_INPUTS);
+  assert_true(r->node->input_count <= REGION_MAX_INPUTS);
   for (; count < r->node->input_count; count++) {
     assert_ptr_equal(node_input(r->node, count)->node, r->ir.graph->block->param);
     out[count] = arguments[node_input(r->node, count)->offset];
   }
-  for (uint32_t i = 0; i < more_count; i++) out[count++] = more[i];
   return count;
 }
-static inline Status region_call(Exec *exec, const RegionText *r, const IValue *arguments, uint32_t more_count,
-                                 const IValue *more, IValue *outputs) {
+static inline Status region_call(Exec *exec, const RegionText *r, const IValue *arguments, IValue *outputs) {
   IValue inputs[REGION_MAX_INPUTS];
-  uint32_t count = region_inputs(r, arguments, more_count, more, inputs);
+  uint32_t count = region_inputs(r, arguments, inputs);
   Call call = {.inputs = inputs,
                .input_count = count,
                .outputs = outputs,
@@ -64,7 +62,7 @@ static inline Status region_call(Exec *exec, const RegionText *r, const IValue *
 static inline Status region_call_apart(Exec *exec, const RegionText *r, const IValue *arguments, IValue *outputs) {
   IValue inputs[REGION_MAX_INPUTS];
   Call call = {.exec = exec, .inputs = inputs, .outputs = outputs, .output_count = r->node->output_count};
-  call.input_count = region_inputs(r, arguments, 0, NULL, inputs);
+  call.input_count = region_inputs(r, arguments, inputs);
   for (uint32_t i = 0; i < r->node->output_count; i++) outputs[i] = IVALUE_NONE;
   return r->body->body.run(&r->body->body, &call);
 }

@@ -30,12 +30,7 @@ static const char program[] =
     "    return torch.matmul(torch.softmax(s, -1), x)\n"
     "def recurrent(x: Tensor) -> Tensor:\n"
     "    w = torch.full([8, 8], 0.25).to(x.dtype)\n"
-    "    return torch.rnn_relu_cell(x, x, w, w)\n"
-    "def join(x: Tensor) -> Tensor:\n"
-    "    w = torch.full([5, 8, 1, 1], 0.25)\n"
-    "    v = w * 2\n"
-    "    y = x.t().reshape(2, 8, 3, 1)\n"
-    "    return torch.cat([torch.relu(torch.conv2d(y, w)), torch.relu(torch.conv2d(y, v))], 1)\n";
+    "    return torch.rnn_relu_cell(x, x, w, w)\n";
 
 static const struct {
   const char *function, *op, *line;
@@ -48,7 +43,6 @@ static const struct {
     {"norm", "aten::batch_norm + relu", "program.py:13", DTYPE_FLOAT64, REASON_NOT_FUSED_DTYPE},
     {"attention", "aten::matmul + div + softmax + matmul", "program.py:17", DTYPE_FLOAT64, REASON_NOT_FUSED_DTYPE},
     {"recurrent", "aten::rnn_relu_cell", "program.py:20", DTYPE_FLOAT64, REASON_NOT_FUSED_DTYPE},
-    {"join", "wick::cat_in_place", "program.py:25", DTYPE_FLOAT32, REASON_NOT_FUSED_APART},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 

@@ -1,151 +1,109 @@
-/* Convolutions that write where a joined tensor has their results: the memory is one where that can be, and the values
- * are those of cat wherever it can't. */
+/* Convolutions whose results are joined along their channels, as a region with the join, against the same one by one:
+ * values, sizes, strides, errors. */
+#include <math.h>
+
+#include "checks.h"
+#include "outcome.h"
+#include "random_tensor.h"
+#include "call/region.h"
 #include "region_fixture.h"
 
 static Exec exec;
 static List *ones, *zeros;
-static RegionText convolution;
+static RegionText joined;
+enum { INPUTS = 7 };
 
 static int setup(void **state) {
   (void)state;
-  exec_init(&exec, NULL);
+  exec_init(&exec, &api_services);
   check(list_from_ints(SIZES(1, 1), 2, &ones));
   check(list_from_ints(SIZES(0, 0), 2, &zeros));
-  region_parse(&convolution,
-               "graph(%x : Tensor, %w : Tensor, %ones : int[], %zeros : int[]):\n"
-               "  %none : NoneType = prim::Constant()\n"
-               "  %one : int = prim::Constant[value=1]()\n"
-               "  %half : float = prim::Constant[value=0.5]()\n"
-               "  %y : Tensor = aten::conv2d(%x, %w, %none, %ones, %zeros, %ones, %one)\n"
-               "  %z : Tensor = aten::mul(%y, %half)\n"
-               "  return (%z)\n");
+  region_parse(
+      &joined,
+      "graph(%x : Tensor, %y : Tensor, %u : Tensor, %v : Tensor, %w : Tensor, %ones : int[], %zeros : int[]):\n"
+      "  %none : NoneType = prim::Constant()\n"
+      "  %one : int = prim::Constant[value=1]()\n"
+      "  %half : float = prim::Constant[value=0.5]()\n"
+      "  %a.1 : Tensor = aten::conv2d(%x, %u, %none, %ones, %zeros, %ones, %one)\n"
+      "  %a : Tensor = aten::relu(%a.1)\n"
+      "  %b.1 : Tensor = aten::conv2d(%y, %v, %none, %ones, %zeros, %ones, %one)\n"
+      "  %b : Tensor = aten::sigmoid(%b.1)\n"
+      "  %c.1 : Tensor = aten::conv2d(%x, %w, %none, %ones, %ones, %ones, %one)\n"
+      "  %c : Tensor = aten::mul(%c.1, %half)\n"
+      "  %d : Tensor = prim::VarConcat(%a, %b, %c, %one)\n"
+      "  return (%d)\n");
+  assert_non_null(joined.body->body.region->join.op);
+  assert_int_equal(joined.body->body.region->unit_count, 3);
   return 0;
 }
 static int teardown(void **state) {
   (void)state;
   ivalue_release(ivalue_list(ones));
   ivalue_release(ivalue_list(zeros));
-  region_dispose(&convolution);
+  region_dispose(&joined);
   return 0;
 }
 
-static Tensor *numbers(int64_t a, int64_t b, int64_t c, int64_t d, float step) {
-  Tensor *t;
-  check(tensor_empty(DTYPE_FLOAT32, 4, SIZES(a, b, c, d), &t));
-  float *p = tensor_data(t);
-  for (int64_t i = 0; i < t->numel; i++) p[i] = step * (float)(i % 13 - 6);
-  return t;
-}
-
-/* What a plan calls: a 1x1 convolution to `channels`, as number `place` behind `beside`. */
-static Tensor *convolve(Tensor *x, int64_t channels, Tensor *beside, int64_t place, int64_t room) {
-  Tensor *w = numbers(channels, x->sizes[1], 1, 1, 0.25f);
-  IValue result, inputs[] = {ivalue_tensor(x), ivalue_tensor(w), ivalue_list(ones), ivalue_list(zeros)};
-  IValue placed[] = {beside ? ivalue_tensor(beside) : IVALUE_NONE, ivalue_int(place), ivalue_int(room)};
-  check(region_call(&exec, &convolution, inputs, 3, placed, &result));
-  tensor_release(w);
-  return result.tensor;
-}
-
-/* What a node of a plan was made from. */
-static Status run_body(const CallBody *body, Call *call) {
-  static OpRef plain = OP_REF("prim::VarConcat", "");
-  (void)body;
-  return op_call(&exec, &plain, call->input_count, call->inputs, 1, call->outputs);
-}
-static Status join(OpRef *ref, Tensor *a, Tensor *b, Tensor *c, int64_t dim, Tensor **out) {
-  static CallBody body = {.run = run_body};
-  const Operator *op;
-  IValue result = IVALUE_NONE;
-  IValue inputs[] = {ivalue_tensor(a), ivalue_tensor(b), ivalue_tensor(c), ivalue_int(dim)};
-  Call call = {.inputs = inputs, .input_count = 4, .outputs = &result, .output_count = 1, .body = &body};
-  check(op_find(ref, &op));
-  Status status = operator_call(&exec, op, &call);
-  *out = status ? NULL : result.tensor;
-  return status;
-}
-
-static bool lies_in(const Tensor *joined, const Tensor *part) {
-  return joined->storage == part->storage;
-}
-
-/* Joins the three both ways and lets go of them; whether nothing was copied. */
-static bool join_and_compare(Tensor *a, Tensor *b, Tensor *c, int64_t dim) {
-  static OpRef in_place = OP_REF("wick::cat_in_place", ""), plain = OP_REF("prim::VarConcat", "");
-  Tensor *got, *expected;
-  check(join(&in_place, a, b, c, dim, &got));
-  check(join(&plain, a, b, c, dim, &expected));
-  assert_true(tensor_same_sizes(got, expected));
-  assert_true(got->row_major && got->offset == 0);
-  assert_memory_equal(tensor_data(got), tensor_data(expected), (size_t)got->numel * sizeof(float));
-  bool is_joined = lies_in(got, a);
-  assert_int_equal(is_joined, got->storage->bytes == expected->storage->bytes && lies_in(got, c));
-  Tensor *all[] = {a, b, c, got, expected};
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++) tensor_release(all[i]);
-  return is_joined;
-}
-
-static void test_one_sample_is_joined(void **state) {
-  (void)state;
-  for (int64_t side = 1; side < 40; side += 13) {
-    Tensor *x = numbers(1, 3, side, side + 1, 1);
-    Tensor *a = convolve(x, 5, NULL, 0, 5 + 2 + 9), *b = convolve(x, 2, a, 1, 16), *c = convolve(x, 9, b, 2, 16);
-    assert_true(join_and_compare(a, b, c, 1));
-    tensor_release(x);
+/* Of images of 4 channels; the third kernel is 3x3. */
+static void make_inputs(IValue *inputs, Tensor *x, Tensor *y, const int64_t *channels) {
+  inputs[0] = ivalue_tensor(x);
+  inputs[1] = ivalue_tensor(y);
+  for (int i = 0; i < 3; i++) {
+    int64_t side = i == 2 ? 3 : 1;
+    inputs[2 + i] = ivalue_tensor(random_tensor(4, SIZES(channels[i], 4, side, side)));
   }
+  inputs[5] = ivalue_retain(ivalue_list(ones));
+  inputs[6] = ivalue_retain(ivalue_list(zeros));
+}
+static void release_inputs(IValue *inputs) {
+  for (int i = 0; i < INPUTS; i++) ivalue_release(inputs[i]);
 }
 
-static void test_several_samples_are_copied(void **state) {
-  (void)state;
-  Tensor *x = numbers(2, 3, 4, 5, 1);
-  Tensor *a = convolve(x, 5, NULL, 0, 16), *b = convolve(x, 2, a, 1, 16), *c = convolve(x, 9, b, 2, 16);
-  assert_false(join_and_compare(a, b, c, 1));
-  tensor_release(x);
+static void compare(const IValue *inputs) {
+  IValue got, expected;
+  check(region_call(&exec, &joined, inputs, &got));
+  check(region_call_apart(&exec, &joined, inputs, &expected));
+  const Tensor *a = got.tensor, *b = expected.tensor;
+  assert_true(tensor_same_sizes(a, b) && a->dtype == b->dtype);
+  assert_memory_equal(a->strides, b->strides, b->ndim * sizeof *b->strides);
+  for (int64_t i = 0; i < a->numel; i++)
+    assert_true(fabsf(((float *)tensor_data(a))[i] - ((float *)tensor_data(b))[i]) < 1e-5f);
+  assert_int_equal(a->storage->bytes, b->storage->bytes);
+  ivalue_release(got), ivalue_release(expected);
 }
 
-/* Where somebody else may lie already, or the room is not what was said, a result lies by itself. */
-static void test_a_place_that_is_not_free(void **state) {
+static void test_values(void **state) {
   (void)state;
-  Tensor *x = numbers(1, 3, 4, 5, 1);
-  Tensor *a = convolve(x, 5, NULL, 0, 16), *b = convolve(x, 2, a, 1, 16), *again = convolve(x, 9, a, 1, 16);
-  assert_true(lies_in(a, b) && !lies_in(a, again));
-  assert_false(join_and_compare(a, b, again, 1));
-  a = convolve(x, 5, NULL, 0, 8);
-  b = convolve(x, 2, a, 1, 8);
-  Tensor *too_large = convolve(x, 9, b, 2, 8);
-  assert_false(join_and_compare(a, b, too_large, 1));
-  a = convolve(x, 5, NULL, 0, 17); /* room that nobody took */
-  b = convolve(x, 2, a, 1, 17);
-  assert_false(join_and_compare(a, b, convolve(x, 9, b, 2, 17), 1));
-  a = numbers(1, 5, 4, 5, 1); /* no room */
-  b = convolve(x, 2, a, 1, 16);
-  assert_false(join_and_compare(a, b, convolve(x, 9, b, 2, 16), 1));
-  a = convolve(x, 5, NULL, 0, -3);
-  b = convolve(x, 2, a, -1, 0);
-  assert_false(join_and_compare(a, b, convolve(x, 9, b, 0, 0), 1));
-  tensor_release(x);
+  static const int64_t channels[][3] = {{5, 2, 9}, {1, 1, 1}, {64, 3, 32}};
+  for (int64_t batch = 0; batch < 3; batch++)
+    for (int64_t side = 1; side < 40; side += 13)
+      for (size_t c = 0; c < sizeof channels / sizeof *channels; c++) {
+        IValue inputs[INPUTS];
+        make_inputs(inputs, random_tensor(4, SIZES(batch, 4, side, side + 1)),
+                    random_tensor(4, SIZES(batch, 4, side, side + 1)), channels[c]);
+        for (exec.work.threads = 1; exec.work.threads < 3; exec.work.threads++) compare(inputs);
+        exec.work.threads = 1;
+        release_inputs(inputs);
+      }
 }
 
-static void test_other_ways_to_join(void **state) {
+/* The second image of another size. */
+static void test_errors(void **state) {
   (void)state;
-  static OpRef in_place = OP_REF("wick::cat_in_place", "");
-  Tensor *x = numbers(1, 3, 4, 4, 1), *wide = numbers(1, 3, 4, 8, 1), *out;
-  Tensor *a = convolve(x, 4, NULL, 0, 12), *b = convolve(x, 4, a, 1, 12), *c = convolve(x, 4, b, 2, 12);
-  assert_false(join_and_compare(a, b, c, 2)); /* along rows they do not lie in order */
-  a = convolve(x, 4, NULL, 0, 12), b = convolve(x, 4, a, 1, 12), c = convolve(x, 4, b, 2, 12);
-  assert_false(join_and_compare(b, a, c, 1));
-  a = convolve(x, 4, NULL, 0, 12), b = convolve(wide, 4, a, 1, 12), c = convolve(x, 4, b, 2, 12);
-  check_error(join(&in_place, a, b, c, 1, &out), "Sizes of tensors must match except in dimension 1");
-  tensor_release(a), tensor_release(b), tensor_release(c);
-  tensor_release(x), tensor_release(wide);
+  IValue inputs[INPUTS], out;
+  for (int64_t batch = 1; batch < 3; batch++) {
+    make_inputs(inputs, random_tensor(4, SIZES(batch, 4, 5, 6)), random_tensor(4, SIZES(batch, 4, 5, 7)),
+                (const int64_t[]){2, 3, 4});
+    check_error(region_call(&exec, &joined, inputs, &out), "Sizes of tensors must match except in dimension 1");
+    release_inputs(inputs);
+  }
+  make_inputs(inputs, random_tensor(4, SIZES(1, 3, 5, 6)), random_tensor(4, SIZES(1, 4, 5, 6)),
+              (const int64_t[]){2, 3, 4});
+  check_error(region_call(&exec, &joined, inputs, &out), "to have 4 channels, but got 3");
+  release_inputs(inputs);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_one_sample_is_joined),
-      cmocka_unit_test(test_several_samples_are_copied),
-      cmocka_unit_test(test_a_place_that_is_not_free),
-      cmocka_unit_test(test_other_ways_to_join),
-  };
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_values), cmocka_unit_test(test_errors)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

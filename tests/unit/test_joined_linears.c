@@ -37,7 +37,7 @@ static Status run_layers(const IValue *inputs, IValue *outputs) {
   return OK;
 }
 static Status call_joined(Case *c) {
-  return region_call(&exec, &joined, c->inputs, 0, NULL, c->got);
+  return region_call(&exec, &joined, c->inputs, c->got);
 }
 static void run_joined(Case *c) {
   check(call_joined(c));

@@ -77,7 +77,7 @@ static void make_region(const Case *c, RegionText *out) {
 static Status run_fused(const Case *c, IValue *out) {
   RegionText region;
   make_region(c, &region);
-  Status status = region_call(&exec, &region, c->inputs, 0, NULL, out);
+  Status status = region_call(&exec, &region, c->inputs, out);
   region_dispose(&region);
   return status;
 }

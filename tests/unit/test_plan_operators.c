@@ -133,7 +133,6 @@ static void graphs_are_checked(void **state) {
       {"graph(%a : int[]):\n  %r : int[] = prim::BroadcastSizes(%a, %a)\n  return (%r)\n", NULL},
       {"graph(%a : Tensor):\n  %r : int = prim::MMBatchSide[side=0](%a, %a)\n  return (%r)\n", "the outputs are not"},
       {"graph(%a : Tensor):\n  %r : int = wick::region(%a, %a, %a)\n  return (%r)\n", "the outputs are not"},
-      {"graph(%a : int):\n  %r : int = wick::cat_room(%a, %a)\n  return (%r)\n", "no schema fits"},
       {"graph(%a : Tensor):\n  %r : Tensor = wick::region_0(%a, %a, %a)\n  return (%r)\n"
        "with wick::region_0 = graph(%a : Tensor, %b : Tensor):\n  return (%b)\n",
        NULL},
@@ -212,9 +211,6 @@ static void kernels_look(void **state) {
   EXPECT_ERROR("prim::VarConcat", "'Tensor' for argument 0", number, ivalue_int(0));
   expect_error("prim::VarConcat", "It does not take 0 arguments", 0, NULL);
   EXPECT_ERROR("prim::VarConcat", "an undefined Tensor", ivalue_retain(undefined), ivalue_int(0));
-  EXPECT_ERROR("wick::cat_in_place", "'int' for argument 2 but instead found type 'str'", matrix(2, 2), matrix(2, 2),
-               text("a"));
-  EXPECT_ERROR("wick::cat_room", "'Tensor' for argument 0", number);
   EXPECT_ERROR("wick::region", "and it has no body", matrix(2, 2), number, none, text("gelu"));
   EXPECT_ERROR("prim::TupleIndex", "'tuple' for argument 0", number, ivalue_int(0));
   ivalue_release(undefined);

@@ -1,6 +1,7 @@
 /* Convolutions as anchors of regions (call/region.h): with the gate before it, the normalization by stored statistics
- * after it, a sum and an activation; and an expansion with the depthwise convolution of its result, each with what
- * belongs to it. */
+ * after it, a sum and an activation; an expansion with the depthwise convolution of its result, each with what belongs
+ * to it; and those whose results are joined along their channels and go nowhere else, which write them where the joined
+ * tensor has them. */
 #include <math.h>
 
 #include "call/region.h"
@@ -8,7 +9,6 @@
 #include "op/nn/fused.h"
 
 enum { GAMMA = 1, BETA, MEAN, VAR, EPS = 7 }; /* of batch_norm */
-enum { BESIDE, PLACE, ROOM, PLACED_INPUTS };  /* of a placed region, after the Subgraph's inputs */
 
 /* A unit that can be done at once. */
 typedef struct Convolution {
@@ -164,45 +164,24 @@ static void end(Convolution *c) {
   tensor_release(c->term);
 }
 
-/* Where a plan joins the result with others along the channels, and one sample makes that a run of memory: the first's
- * storage has room for `room` channels, and number `place` lies behind the one beside it. That so many tensors and no
- * more hold the storage says that the place is free. */
-static Status result_new(const RegionCall *r, int ndim, const int64_t *sizes, Tensor **out) {
-  const Call *call = r->call;
-  const IValue *placed = call->inputs + r->region->input_count;
-  bool is_placed = call->input_count == r->region->input_count + (uint32_t)PLACED_INPUTS && sizes[0] == 1 &&
-                   placed[PLACE].tag == TAG_INT && placed[ROOM].tag == TAG_INT;
-  if (!is_placed) return tensor_empty(DTYPE_FLOAT32, ndim, sizes, out);
-  const Tensor *beside = placed[BESIDE].tag == TAG_TENSOR ? placed[BESIDE].tensor : NULL;
-  int64_t all[CONV_SPATIAL + 2], place = placed[PLACE].i, room = placed[ROOM].i, numel;
-  memcpy(all, sizes, (size_t)ndim * sizeof *all);
-  if (!beside) {
-    if (room > sizes[1]) all[1] = room;
-    TRY(tensor_empty(DTYPE_FLOAT32, ndim, all, out));
-    return tensor_set_sizes(*out, ndim, sizes, NULL); /* no more dimensions than it had: nothing that can fail */
-  }
-  TRY(sizes_numel(ndim, sizes, &numel));
-  bool is_free =
-      fused_is_plain(beside) && beside->storage && place > 0 && atomic_load(&beside->storage->refs.count) == place;
-  int64_t end_of_beside = beside->offset + beside->numel;
-  bool fits =
-      is_free && end_of_beside > 0 && numel <= (int64_t)(beside->storage->bytes / sizeof(float)) - end_of_beside;
-  if (!fits) return tensor_empty(DTYPE_FLOAT32, ndim, sizes, out);
-  return tensor_from_storage(beside->storage, DTYPE_FLOAT32, ndim, sizes, NULL, end_of_beside, out);
+/* To `out`. */
+static Status run_to(const RegionCall *r, Convolution *c, Tensor *out) {
+  Status status = begin(r, c);
+  if (!status && out->numel)
+    status = conv_forward(&r->call->exec->work, &c->params, c->input, c->weight, &c->epilogue, out);
+  end(c);
+  return status;
 }
 
 static Status run_unit(const RegionCall *r, Convolution *c, Tensor **out) {
   int64_t sizes[CONV_SPATIAL + 2];
-  Tensor *result = NULL;
-  Status status;
-  TRY_GOTO(begin(r, c), done);
-  TRY_GOTO(result_new(r, c->input->ndim, conv_result_sizes(&c->params, sizes), &result), done);
-  if (result->numel)
-    TRY_GOTO(conv_forward(&r->call->exec->work, &c->params, c->input, c->weight, &c->epilogue, result), done);
-  *out = tensor_retain(result);
-done:
-  end(c);
-  tensor_release(result);
+  Tensor *result;
+  TRY(tensor_empty(DTYPE_FLOAT32, c->input->ndim, conv_result_sizes(&c->params, sizes), &result));
+  Status status = run_to(r, c, result);
+  if (status)
+    tensor_release(result);
+  else
+    *out = result;
   return status;
 }
 
@@ -254,12 +233,83 @@ static Status run_pair(const RegionCall *r, Convolution *first, Tensor **out) {
   return status;
 }
 
-static Status run(RegionCall *r) {
+/* ---- results joined along their channels ---- */
+
+/* Of one sample the parts are runs of memory. Gives the sizes of all. */
+static bool find_joined(const RegionCall *r, const Convolution *units, int64_t *sizes) {
+  const RegionStep *join = &r->region->join;
+  int ndim = units->input->ndim;
+  conv_result_sizes(&units->params, sizes);
+  if (region_argument(r, join, join->count - 1u).i != 1 || sizes[0] != 1) return false;
+  for (uint32_t i = 1; i < r->region->unit_count; i++) {
+    int64_t other[CONV_SPATIAL + 2];
+    if (units[i].input->ndim != ndim) return false;
+    conv_result_sizes(&units[i].params, other);
+    sizes[1] += other[1];
+    other[1] = sizes[1];
+    if (memcmp(other, sizes, (size_t)ndim * sizeof *sizes) != 0) return false;
+  }
+  return true;
+}
+
+static Status run_in_place(const RegionCall *r, Convolution *units, const int64_t *sizes, Tensor **out) {
+  int ndim = units->input->ndim;
+  int64_t at = 0;
+  Tensor *all;
+  TRY(tensor_empty(DTYPE_FLOAT32, ndim, sizes, &all));
+  Status status = OK;
+  for (uint32_t i = 0; i < r->region->unit_count; i++) {
+    int64_t own[CONV_SPATIAL + 2];
+    Tensor *part;
+    conv_result_sizes(&units[i].params, own);
+    TRY_GOTO(tensor_from_storage(all->storage, DTYPE_FLOAT32, ndim, own, NULL, at, &part), done);
+    at += part->numel;
+    status = run_to(r, &units[i], part);
+    tensor_release(part);
+    if (status) goto done;
+  }
+  *out = tensor_retain(all);
+done:
+  tensor_release(all);
+  return status;
+}
+
+/* One by one, and then as the program has it. */
+static Status run_and_join(const RegionCall *r, Convolution *units, Tensor **out) {
+  const RegionStep *join = &r->region->join;
+  uint32_t count = r->region->unit_count, made = 0;
+  IValue parts[REGION_MAX_UNITS + 1], result = IVALUE_NONE;
+  Call call = {.inputs = parts, .input_count = count + 1, .outputs = &result, .output_count = 1};
+  Status status = OK;
+  for (; made < count && !status; made++) {
+    Tensor *part = NULL;
+    status = run_unit(r, &units[made], &part);
+    parts[made] = status ? IVALUE_NONE : ivalue_tensor(part);
+  }
+  parts[count] = region_argument(r, join, count);
+  if (!status) status = operator_call(r->call->exec, join->op, &call);
+  if (!status) *out = result.tensor;
+  while (made--) ivalue_release(parts[made]);
+  return status;
+}
+
+static Status run_joined(const RegionCall *r, Tensor **out) {
+  Convolution units[REGION_MAX_UNITS];
+  int64_t sizes[CONV_SPATIAL + 2];
+  for (uint32_t i = 0; i < r->region->unit_count; i++) TRY(read_unit(r, &r->region->units[i], NULL, &units[i]));
+  return find_joined(r, units, sizes) ? run_in_place(r, units, sizes, out) : run_and_join(r, units, out);
+}
+
+static Status run_one_or_two(const RegionCall *r, Tensor **out) {
   Convolution first;
-  Tensor *out;
-  if (r->call->exec->deterministic) return reason_decline(REASON_NOT_FUSED_DETERMINISTIC);
   TRY(read_unit(r, r->region->units, NULL, &first));
-  TRY(r->region->unit_count == 1 ? run_unit(r, &first, &out) : run_pair(r, &first, &out));
+  return r->region->unit_count == 1 ? run_unit(r, &first, out) : run_pair(r, &first, out);
+}
+
+static Status run(RegionCall *r) {
+  Tensor *out = NULL;
+  if (r->call->exec->deterministic) return reason_decline(REASON_NOT_FUSED_DETERMINISTIC);
+  TRY((r->region->join.op ? run_joined : run_one_or_two)(r, &out));
   call_set_tensor(r->call, 0, out);
   return OK;
 }

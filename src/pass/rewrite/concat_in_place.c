@@ -1,113 +1,127 @@
-/* Convolutions whose results are joined along their channels and go nowhere else write them where the joined tensor has
- * them: the first one's storage has room for all, each next one lies after the one before, and wick::cat_in_place has
- * nothing to copy (op/nn/conv_norm.c, op/tensor/join_in_place.c). Whether it comes to that is seen at run time: tensors
- * that lie elsewhere are copied as ever. */
+/* Regions whose results are joined along their channels and go nowhere else become one region with the join, whose
+ * engine writes each result where the joined tensor has it (op/nn/conv_region.c). */
 #include "interp/region_read.h"
 #include "ir/graph_log.h"
 #include "ir/subgraph.h"
+#include "pass/motion/with_aliases.h"
 #include "pass/pass.h"
 #include "pass/rewrite/chain.h"
 
 #define FILE_NAME "concat_in_place"
 
-enum { WEIGHT = 1, CHANNELS = 1, PLACED_INPUTS = 3 };
+enum { CHANNELS = 1 };
 
-/* A guard that fails before the join hands the value on to the program as written, where it is a tensor like any other.
- * Behind the join it would show what is written to the joined tensor. */
-static bool is_used_once(const Value *value, const Node *cat) {
+/* A region of one unit, of an engine that can place its results; `cat` alone uses it. */
+static bool is_maker(const Node *node, const Node *cat) {
+  const Graph *subgraph = node->kind == SYM_wick_region ? node_subgraph(node) : NULL;
+  const Anchor *found = NULL;
+  if (!subgraph || node->output_count != 1 || chain_next(node) != cat) return false;
+  BLOCK_EACH(inner, subgraph->block) {
+    const Anchor *anchor = node_anchor(inner);
+    if (anchor && (found || !(anchor->takes & ANCHOR_PLACES))) return false;
+    if (anchor) found = anchor;
+  }
+  return found != NULL;
+}
+
+/* Of the operators of a maker. */
+static uint32_t count_arguments(const Node *maker) {
   uint32_t count = 0;
-  for (size_t i = 0; i < value->uses.length; i++) {
-    const Use *use = &value->uses.data[i];
-    count += use->user->kind != SYM_prim_BailOut || use->offset == 0 || !node_is_before(use->user, cat);
-  }
-  return count == 1;
+  BLOCK_EACH(node, node_subgraph(maker)->block) count += node->kind == SYM_prim_Constant ? 0 : node->input_count;
+  return count;
 }
 
-/* The region's only anchor, in its Subgraph, if it writes where it is told to; NULL. */
-static const Node *placing_anchor(const Node *region) {
-  const Graph *subgraph = region->kind == SYM_wick_region ? node_subgraph(region) : NULL;
-  const Node *found = NULL;
-  if (!subgraph || region->input_count != graph_input_count(subgraph)) return NULL;
-  BLOCK_EACH(node, subgraph->block) {
-    const Anchor *anchor = node_anchor(node);
-    if (anchor && (found || !(anchor->takes & ANCHOR_PLACES))) return NULL;
-    if (anchor) found = node;
-  }
-  return found;
-}
-
-/* The convolution that makes input number `i` for `cat` alone; NULL: it is none. */
-static Node *find_maker(const Node *cat, uint32_t i) {
-  const Value *part = node_input(cat, i);
-  bool is_one = part->node->owning_block == cat->owning_block && is_used_once(part, cat) && placing_anchor(part->node);
-  return is_one ? part->node : NULL;
-}
-
-/* What the region is given for its anchor's weight. */
-static Value *weight_of(const Node *region) {
-  const Value *inside = node_input(placing_anchor(region), WEIGHT);
-  return node_input(region, inside->offset);
-}
-
-/* All are made so, in the order in which they lie, and all weights are there before the first one is made. */
-static bool can_be_placed(const Node *cat) {
+static bool can_be_joined(const Node *cat) {
   int64_t dim;
-  const Node *first = NULL, *before = NULL;
-  uint32_t count = cat->input_count - 1;
-  if (cat->input_count < 3 || !constant_int(node_input(cat, count), &dim) || dim != CHANNELS) return false;
+  uint32_t count = cat->input_count - 1, arguments = cat->input_count;
+  if (cat->input_count < 3 || count > REGION_MAX_UNITS || !constant_int(node_input(cat, count), &dim) ||
+      dim != CHANNELS)
+    return false;
   for (uint32_t i = 0; i < count; i++) {
-    const Node *maker = find_maker(cat, i);
-    if (!maker || (before && !node_is_before(before, maker))) return false;
-    if (!first) first = maker;
-    if (!node_is_before(weight_of(maker)->node, first)) return false;
-    before = maker;
+    const Node *maker = node_input(cat, i)->node;
+    if (!is_maker(maker, cat)) return false;
+    arguments += count_arguments(maker);
   }
-  return true;
+  return arguments <= REGION_MAX_ARGUMENTS;
 }
 
-/* In the maker's place one that knows where its result is to lie: as number `place`, after `beside`. */
-static Value *replace_maker(Graph *graph, Node *maker, Value *beside, int64_t place, Value *room) {
-  uint32_t own = maker->input_count;
-  Value **inputs = ARENA_ARRAY(graph->arena, Value *, own + PLACED_INPUTS);
-  for (uint32_t i = 0; i < own; i++) inputs[i] = node_input(maker, i);
-  inputs[own] = beside ? beside : insert_constant_before(maker, IVALUE_NONE, NULL);
-  inputs[own + 1] = insert_constant_before(maker, ivalue_int(place), NULL);
-  inputs[own + 2] = room;
-  Value *placed = insert_call_before(maker, maker->kind, node_output(maker, 0)->type, own + PLACED_INPUTS, inputs);
-  placed->node->inlined = maker->inlined;
-  node_copy_attributes(placed->node, maker);
-  replace_node(maker, placed);
-  return placed;
+static Value *map_lookup(Value *value, void *argument) {
+  return ptrmap_get(argument, value);
 }
 
-static void replace_cat(Graph *graph, Node *cat) {
-  NODE_LOG_UPDATE(FILE_NAME, "finds its tensors joined:", cat);
-  uint32_t count = cat->input_count - 1;
-  Value *beside = NULL, **parts = ARENA_ARRAY(graph->arena, Value *, count + 1),
-        **weights = ARENA_ARRAY(graph->arena, Value *, count);
-  for (uint32_t i = 0; i < count; i++) {
-    parts[i] = node_input(cat, i);
-    weights[i] = weight_of(parts[i]->node);
+/* An input of the region for each of the maker's. */
+static void add_inputs(Node *region, const Node *maker, PtrMap *inside) {
+  Graph *into = node_subgraph(region), *from = node_subgraph(maker);
+  for (uint32_t i = 0; i < maker->input_count; i++) {
+    Value *input = node_input(maker, i);
+    uint32_t at = 0;
+    while (at < region->input_count && node_input(region, at) != input) at++;
+    if (at == region->input_count) {
+      node_add_input(region, input);
+      graph_add_input(into, STR(""), input->type);
+    }
+    ptrmap_put(inside, graph_input(from, i), graph_input(into, at));
   }
-  parts[count] = node_input(cat, count);
-  Value *room = insert_call_before(parts[0]->node, SYM_wick_cat_room, TYPE(INT), count, weights);
-  for (uint32_t i = 0; i < count; i++) parts[i] = beside = replace_maker(graph, parts[i]->node, beside, i, room);
-  Value *joined = insert_call_before(cat, SYM_wick_cat_in_place, node_output(cat, 0)->type, count + 1, parts);
-  keep_as_subgraph(joined->node, &cat, 1, 1);
-  replace_node(cat, joined);
 }
 
-static void place_block(Graph *graph, Block *block) {
+/* A copy of the maker's Subgraph at the end of the region's; what it gives. */
+static Value *add_maker(Node *region, const Node *maker) {
+  Graph *into = node_subgraph(region), *from = node_subgraph(maker);
+  PtrMap inside;
+  ptrmap_init(&inside, into->arena);
+  add_inputs(region, maker, &inside);
+  BLOCK_EACH(node, from->block) {
+    Node *copy = node_copy(node, into, map_lookup, &inside);
+    graph_insert_node(into, copy);
+    ptrmap_put(&inside, node_output(node, 0), node_output(copy, 0));
+  }
+  return ptrmap_get(&inside, graph_output(from, 0));
+}
+
+/* The makers and what joins them. */
+static void join(Graph *graph, AliasDb *db, Node *const *nodes, uint32_t count) {
+  Node *cat = nodes[count], *region = graph_create(graph, SYM_wick_region, 0, NULL, 0);
+  Graph *subgraph = graph_new(graph->arena, graph->store);
+  node_copy_metadata(region, cat);
+  node_set_graph(region, SYM_attr_Subgraph, subgraph);
+  Node *inner = graph_create(subgraph, cat->kind, 0, NULL, 0);
+  for (uint32_t i = 0; i < count; i++) node_add_input(inner, add_maker(region, nodes[i]));
+  node_add_input(inner, graph_insert_constant(subgraph, ivalue_int(CHANNELS), NULL));
+  graph_register_output(subgraph, node_add_output(inner, node_output(cat, 0)->type));
+  graph_insert_node(subgraph, inner);
+  Value *joined = node_add_output(region, node_output(cat, 0)->type);
+  node_insert_before(region, cat);
+  alias_replace_value(db, node_output(cat, 0), joined);
+  value_replace_all_uses_with(node_output(cat, 0), joined);
+  for (uint32_t i = count + 1; i--;) node_destroy(nodes[i]);
+}
+
+static void join_block(Graph *graph, AliasDb *db, Block *block) {
   BLOCK_EACH(node, block) {
-    for (uint32_t i = 0; i < node->block_count; i++) place_block(graph, node->blocks[i]);
-    if (node->kind != SYM_prim_VarConcat || !can_be_placed(node)) continue;
+    Node *nodes[REGION_MAX_UNITS + 1];
+    for (uint32_t i = 0; i < node->block_count; i++) join_block(graph, db, node->blocks[i]);
+    if (node->kind != SYM_prim_VarConcat || !can_be_joined(node)) continue;
+    int count = (int)node->input_count;
+    for (int i = 0; i + 1 < count; i++) nodes[i] = node_input(node, (uint32_t)i)->node;
+    nodes[count - 1] = node;
+    chain_gather(db, nodes, count);
+    if (chain_together(nodes, count) < count) {
+      node_refused(FILE_NAME, node, REASON_NOT_MOVED_ALIASING);
+      continue;
+    }
     if (!jit_opt_limit(FILE_NAME)) return;
-    replace_cat(graph, node);
+    NODE_LOG_UPDATE(FILE_NAME, "is part of what makes its tensors:", node);
+    join(graph, db, nodes, (uint32_t)count - 1);
   }
+}
+
+static void join_all(Graph *graph, AliasDb *db, void *ignored) {
+  (void)ignored;
+  join_block(graph, db, graph->block);
 }
 
 void concat_in_place(Graph *graph) {
-  place_block(graph, graph->block);
+  if (graph_has_kind(graph, SYM_prim_VarConcat)) with_aliases(graph, join_all, NULL);
   GRAPH_LOG_DUMP(FILE_NAME, "After ConcatInPlace: ", graph);
 }
 

@@ -1,5 +1,6 @@
 # with: inliner constant_propagation fuse_regions use_variadic_cat concat_in_place
 # tolerance: 1e-4
+# another error: what the last ones read is made before the first
 def two(x: Tensor):
     w = torch.ones([2, 3, 1, 1]) * 0.25
     v = torch.ones([3, 3, 3, 3]) * -0.25
