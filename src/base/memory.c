@@ -201,7 +201,8 @@ _Noreturn void catch_throw(Catch *c, Status status) {
 
 enum {
   ARENA_ALIGN = 16,
-  FIRST_CHUNK = 4096,
+  LEAST_CHUNK = 4096,
+  LEAST_SMALL_CHUNK = 512,
   LEAST_PAGES = 1 << 16,
   LAST_CHUNK = 1 << 20,
   GROWTH = 4 /* a chunk is as large as this part of the arena: of an arena that stays, little is empty */
@@ -246,8 +247,12 @@ static void chunk_free(Heap *from, ArenaChunk *chunk) {
 static_assert(sizeof(ArenaChunk) % ARENA_ALIGN == 0, "what follows the header is aligned");
 
 void arena_init(Arena *arena, Catch *catch_point) {
-  *arena = (Arena){.catch_point = catch_point, .heap = heap};
+  *arena = (Arena){.catch_point = catch_point, .heap = heap, .least = LEAST_CHUNK};
   heap_hold(heap);
+}
+void arena_init_small(Arena *arena, Catch *catch_point) {
+  arena_init(arena, catch_point);
+  arena->least = LEAST_SMALL_CHUNK;
 }
 
 void arena_dispose(Arena *arena) {
@@ -270,7 +275,7 @@ static void *arena_alloc_slow(Arena *arena, size_t bytes) {
   Status over = work_status();
   if (over) catch_throw(arena->catch_point, over);
   size_t usual = arena->bytes / GROWTH;
-  if (usual < FIRST_CHUNK) usual = FIRST_CHUNK;
+  if (usual < arena->least) usual = arena->least;
   if (usual > LAST_CHUNK) usual = LAST_CHUNK;
   bool own = bytes > usual / 2;
   size_t total = own ? bytes : usual;

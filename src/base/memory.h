@@ -104,12 +104,14 @@ typedef struct Arena {
   ArenaChunk *chunks;
   char *next, *end;
   size_t bytes;     /* taken from the heap */
+  size_t least;     /* bytes of a chunk */
   size_t max_bytes; /* 0: no limit; beyond it out-of-memory is thrown */
   Heap *heap;       /* the thread's when it was initialized, held: chunks come from there */
   Catch *catch_point;
   struct Arena *beside; /* NULL, or one that is filled along with this one: what protects this one protects it, too */
 } Arena;
 void arena_init(Arena *arena, Catch *catch_point);
+void arena_init_small(Arena *arena, Catch *catch_point); /* of which there are many that stay small */
 void arena_dispose(Arena *arena);
 void *arena_alloc(Arena *arena, size_t bytes);
 void *arena_alloc_uncleared(Arena *arena, size_t bytes);            /* for who writes all of it, or what is read */

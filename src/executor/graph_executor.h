@@ -8,8 +8,8 @@
  *
  * READY begins as WEIGHING, which ends as READY or, where guards don't pay, without them as SETTLED. From then on the
  * plan that watches is gone: PROFILING again begins with making it anew. With every return from READY to PROFILING the
- * types merge and the depth goes down; at depth 0 the plan that is insensitive to profiles settles the matter. A variant
- * without a plan runs the graph as written. */
+ * types merge and the depth goes down; at depth 0 the plan that is insensitive to profiles settles the matter. A
+ * variant without a plan runs the graph as written. */
 #pragma once
 
 #include "executor/executor.h"

@@ -41,7 +41,7 @@ typedef struct Copy {
 static void copy_body(void *argument) {
   Copy *c = argument;
   TypeStore *store = c->executor->store;
-  c->to = graph_copy(c->from, &store->arena, store);
+  c->to = graph_compact(c->from, &store->arena, store, false);
   forget_plan(c->executor, c->to->block);
   c->lowered = graph_copy(c->to, &store->arena, store);
   lower_grad_of(c->lowered);

@@ -150,7 +150,8 @@ static Status compile_code(Plan *plan, Str name) {
 static void keep_graph(void *making) {
   Making *w = making;
   TypeStore *store = &w->plan->store;
-  w->plan->graph = graph_compact(w->phases.graph, &store->arena, store);
+  w->plan->graph = graph_compact(w->phases.graph, &store->arena, store, true);
+  graph_seal(w->plan->graph);
 }
 
 static Status make_code(Making *w) {

@@ -23,8 +23,8 @@ typedef struct ProfilingRecord ProfilingRecord;
  * graph's Tensor types said before is erased. */
 uint32_t instrument_graph(Graph *graph);
 
-/* Instruments the graph; `runs` returned runs make it ready. before: NULL, or the record of a graph that was made in the
- * same way: it goes on, with what was seen, as far as that has the same slots. */
+/* Instruments the graph; `runs` returned runs make it ready. before: NULL, or the record of a graph that was made in
+ * the same way: it goes on, with what was seen, if that has the same slots. */
 Status profiling_record_new(Graph *graph, uint32_t runs, ProfilingRecord *before, ProfilingRecord **out) MUST_CHECK;
 ProfilingRecord *profiling_record_retain(ProfilingRecord *record);
 void profiling_record_release(ProfilingRecord *record); /* NULL is allowed */

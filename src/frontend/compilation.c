@@ -200,7 +200,7 @@ static void emit_function(Compilation *c, void *argument) {
   Status lint = graph_lint(m->graph);
   if (lint) catch_throw(&c->catch_point, lint);
 #endif
-  m->whole = graph_copy(m->graph, &c->unit->store.arena, &c->unit->store);
+  m->whole = graph_compact(m->graph, &c->unit->store.arena, &c->unit->store, false);
   graph_seal(m->whole);
 }
 

@@ -189,7 +189,7 @@ struct Code {
 };
 
 /* For listings: every value gets a register of its own, in order of definition, as the documents number them. */
-enum { CODE_NO_REUSE = 1, CODE_IS_BASELINE = 2 };
+enum { CODE_NO_REUSE = 1, CODE_IS_BASELINE = 2, CODE_GOES_FIRST = 4 /* the graph is sealed and outlives the Code */ };
 /* baseline, state: NULL but for plans. */
 Status code_compile_with(const Graph *graph, Str name, uint32_t flags, const Code *baseline, const StateValues *state,
                          Code **out) MUST_CHECK;

@@ -24,15 +24,38 @@ bool is_counted(const Type *type) {
 
 /* ---- emitting ---- */
 
+static Str name_of_function(Compiler *c, const Function *function) {
+  if (!function) return STR("");
+  char *known = ptrmap_get(&c->function_names, function);
+  Str name = function->name;
+  if (!known) ptrmap_put(&c->function_names, function, known = arena_strndup(c->arena, name.data, name.length));
+  return (Str){known, name.length};
+}
+
+/* What is the same call, though every node that came by it may have a chain of its own. */
+typedef struct CallKey {
+  const Function *function;
+  SourceRange range;
+  const DebugInlined *caller;
+} CallKey;
+static_assert(sizeof(CallKey) == 2 * sizeof(void *) + sizeof(SourceRange), "compared as bytes");
+
+static DebugInlined *make_inlined(Compiler *c, const CallKey *key) {
+  CallKey *kept = ARENA_NEW(&c->scratch, CallKey);
+  DebugInlined *made = ARENA_NEW(c->arena, DebugInlined);
+  *kept = *key;
+  *made = (DebugInlined){name_of_function(c, key->function), key->range, key->caller};
+  map_put(&c->calls, (Str){(const char *)kept, sizeof *kept}, made);
+  return made;
+}
+
 static const DebugInlined *place_inlined(Compiler *c, const InlinedCall *call) {
   if (!call) return NULL;
-  const DebugInlined *known = ptrmap_get(&c->inlined, call);
-  if (known) return known;
-  DebugInlined *made = ARENA_NEW(c->arena, DebugInlined);
-  Str name = call->function ? call->function->name : STR("");
-  made->name = (Str){arena_strndup(c->arena, name.data, name.length), name.length};
-  made->range = call->range;
-  made->caller = place_inlined(c, call->caller);
+  DebugInlined *made = ptrmap_get(&c->inlined, call);
+  if (made) return made;
+  CallKey key = {call->function, call->range, place_inlined(c, call->caller)};
+  made = map_get(&c->calls, (Str){(const char *)&key, sizeof key});
+  if (!made) made = make_inlined(c, &key);
   ptrmap_put(&c->inlined, call, made);
   return made;
 }
@@ -69,7 +92,7 @@ static void compile_operator(Compiler *c, const Node *node) {
     *site->operation = (KindForm){.name = op->row->schema};
     Status status = op->row->factory->make(node, &site->operation->kernel, &site->state, &site->state_free);
     if (status) compile_out(c, status);
-  } else if (op && (site->state = node_body_new(node, op, c->arena))) {
+  } else if (op && (site->state = node_body_new(node, op, c->arena, c->flags & CODE_GOES_FIRST))) {
     site->state_free = node_body_free;
     site->name = ((NodeBody *)site->state)->body.name;
   }
@@ -279,6 +302,8 @@ static void compile_graph(Compiler *c) {
   Code *code = c->code;
   liveness_compute(graph, &c->scratch, &c->life);
   ptrmap_init(&c->inlined, &c->scratch);
+  ptrmap_init(&c->function_names, &c->scratch);
+  map_init(&c->calls, &c->scratch);
   c->register_of = ARENA_ARRAY(&c->scratch, uint32_t, graph->next_unique + 1);
   c->hint_of = ARENA_ARRAY(&c->scratch, uint32_t, graph->next_unique + 1);
   memset(c->register_of, 0xff, (graph->next_unique + 1) * sizeof *c->register_of);
@@ -355,7 +380,7 @@ Status code_compile_with(const Graph *graph, Str name, uint32_t flags, const Cod
   c->baseline = code->baseline = baseline;
   c->state = state;
   arena_init(&c->scratch, &c->catch_point);
-  arena_init(&code->arena, &c->catch_point);
+  arena_init_small(&code->arena, &c->catch_point);
   c->arena = &code->arena;
   if (catch_enter(&c->catch_point)) {
     code->name = (Str){arena_strndup(c->arena, name.data, name.length), name.length};
@@ -386,7 +411,8 @@ Status code_compile_baseline(const Graph *graph, Str name, Code **out) {
 }
 
 Status code_compile_plan(const Graph *graph, Str name, const Code *baseline, const StateValues *state, Code **out) {
-  return code_compile_with(graph, name, 0, baseline, state, out);
+  assert(graph->is_sealed);
+  return code_compile_with(graph, name, CODE_GOES_FIRST, baseline, state, out);
 }
 
 size_t code_bytes(const Code *code) {

@@ -24,6 +24,8 @@ typedef struct Compiler {
   const Code *baseline;        /* of the plan that is compiled */
   const StateValues *state;    /* the same; NULL: none */
   PtrMap inlined;              /* InlinedCall -> DebugInlined */
+  Map calls;                   /* what such a call says -> DebugInlined */
+  PtrMap function_names;       /* Function -> text in the Code's arena */
   uint32_t *register_of;       /* by Value.unique */
   uint32_t *hint_of;           /* by Value.unique: wanted register + 1 */
   VEC(uint8_t) register_state; /* REGISTER_... */

@@ -21,17 +21,17 @@ static Status run(const CallBody *body, Call *call) {
   return interp_run(call->exec, code, call->inputs, graph_input_count(b->graph), call->outputs, call->output_count);
 }
 
-NodeBody *node_body_new(const Node *node, const Operator *op, Arena *arena) {
+NodeBody *node_body_new(const Node *node, const Operator *op, Arena *arena, bool outlived) {
   Graph *subgraph = operator_is_of_plans(op) ? node_subgraph(node) : NULL;
   if (!subgraph && !row_extras(op->row)->beside) return NULL;
   NodeBody *b = ARENA_NEW(arena, NodeBody);
-  *b = (NodeBody){.body = {.name = op->name, .range = node->range, .run = subgraph ? run : NULL}};
-  if (subgraph) {
-    b->graph = graph_compact(subgraph, arena, subgraph->store); /* the Code may outlive the node */
-    graph_seal(b->graph);                                       /* any thread may compile it */
-    if (node->kind == SYM_wick_region && (b->body.region = region_read(b->graph, arena)))
-      b->body.name = b->body.region->name;
+  *b = (NodeBody){.body = {.name = op->name, .range = node->range, .run = subgraph ? run : NULL}, .graph = subgraph};
+  if (subgraph && !outlived) {
+    b->graph = b->own = graph_compact(subgraph, arena, subgraph->store, false);
+    graph_seal(b->own); /* any thread may compile it */
   }
+  if (node->kind == SYM_wick_region && subgraph && (b->body.region = region_read(b->graph, arena)))
+    b->body.name = b->body.region->name;
   return b;
 }
 
@@ -39,5 +39,5 @@ void node_body_free(void *body) {
   NodeBody *b = body;
   reason_counter_end(&b->body.declined);
   code_free(b->code);
-  if (b->graph) graph_dispose(b->graph);
+  graph_dispose(b->own);
 }

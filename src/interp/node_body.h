@@ -5,12 +5,13 @@
 #include "interp/interp.h"
 
 typedef struct NodeBody {
-  CallBody body; /* first member */
-  Graph *graph;  /* NULL: the row's body */
+  CallBody body;      /* first member */
+  const Graph *graph; /* NULL: the row's body */
+  Graph *own;         /* the same, where it is to be disposed of; else NULL */
   _Atomic(Code *) code;
 } NodeBody;
 
-/* NULL: the node's operator does not decline. */
-NodeBody *node_body_new(const Node *node, const Operator *op, Arena *arena);
+/* NULL: the node's operator does not decline. outlived: the node's graph, which is sealed, outlives what is made. */
+NodeBody *node_body_new(const Node *node, const Operator *op, Arena *arena, bool outlived);
 /* Its Code; the rest is the arena's. */
 void node_body_free(void *body);

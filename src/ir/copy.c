@@ -37,9 +37,9 @@ Value *copier_value(NodeCopier *copier, Value *value) {
 }
 
 /* `from` has its last uses and its last name. */
-static void copy_compactly(Value *to, const Value *from) {
-  Arena *arena = to->node->graph->arena;
-  to->unique = from->unique;
+static void copy_compactly(const NodeCopier *copier, Value *to, const Value *from) {
+  Arena *arena = copier->into->arena;
+  if (copier->keeps_numbers) to->unique = from->unique;
   if (from->name.length) to->name = (Str){arena_strndup(arena, from->name.data, from->name.length), from->name.length};
   if (!from->uses.length) return;
   to->uses.data = ARENA_ARRAY(arena, Use, from->uses.length);
@@ -49,7 +49,7 @@ static void copy_compactly(Value *to, const Value *from) {
 static void copy_metadata(const NodeCopier *copier, Value *to, const Value *from) {
   to->type = type_copy(to->node->graph->store, from->type);
   if (copier->scratch)
-    copy_compactly(to, from);
+    copy_compactly(copier, to, from);
   else if (from->name.length)
     value_set_name(to, from->name);
 }
@@ -65,14 +65,34 @@ static Str copy_instance(Arena *arena, const InlinedCall *outer, Str instance) {
   return (Str){text, length};
 }
 
+/* What a call says as bytes: every node that came by it may have a chain of its own. */
+static Str key_of_call(Arena *scratch, const InlinedCall *from, const InlinedCall *caller) {
+  typedef struct Begin {
+    const struct Function *function;
+    SourceRange range;
+    const InlinedCall *caller;
+  } Begin;
+  static_assert(sizeof(Begin) == 2 * sizeof(void *) + sizeof(SourceRange), "compared as bytes");
+  char *key = arena_alloc_uncleared(scratch, sizeof(Begin) + from->instance.length);
+  *(Begin *)key = (Begin){from->function, from->range, caller};
+  if (from->instance.length) memcpy(key + sizeof(Begin), from->instance.data, from->instance.length);
+  return (Str){key, sizeof(Begin) + from->instance.length};
+}
+
 static const InlinedCall *copy_inlined_once(NodeCopier *copier, const InlinedCall *from) {
   if (!from) return NULL;
   InlinedCall *copy = ptrmap_get(&copier->calls, from);
   if (copy) return copy;
-  copy = ARENA_NEW(copier->into->arena, InlinedCall);
-  *copy = *from;
-  copy->instance = copy_instance(copier->into->arena, NULL, from->instance);
-  copy->caller = copy_inlined_once(copier, from->caller);
+  const InlinedCall *caller = copy_inlined_once(copier, from->caller);
+  Str key = key_of_call(copier->scratch, from, caller);
+  copy = map_get(&copier->call_texts, key);
+  if (!copy) {
+    copy = ARENA_NEW(copier->into->arena, InlinedCall);
+    *copy = *from;
+    copy->instance = copy_instance(copier->into->arena, NULL, from->instance);
+    copy->caller = caller;
+    map_put(&copier->call_texts, key, copy);
+  }
   ptrmap_put(&copier->calls, from, copy);
   return copy;
 }
@@ -123,7 +143,7 @@ Node *copier_node(NodeCopier *copier, const Node *node) {
   for (uint32_t i = 0; i < node->input_count; i++) node_add_input(copy, copier_value(copier, node_input(node, i)));
   copy_outputs(copier, copy, node);
   for (uint32_t i = 0; i < node->block_count; i++) copier_block(copier, node_add_block(copy), node->blocks[i]);
-  node_copy_attributes_with(copy, node, copier->scratch ? graph_compact : graph_copy);
+  node_copy_attributes_by(copier, copy, node);
   if (node->callable) node_set_callable(copy, node->callable);
   copy->op = node->op;
   return copy;
@@ -152,7 +172,8 @@ Node *node_copy(Node *node, Graph *into, Value *(*map)(Value *, void *), void *a
 typedef struct Copying {
   const Graph *from;
   Graph *to;
-  Arena scratch;
+  Arena scratch; /* of a compact one */
+  bool keeps_numbers;
 } Copying;
 static void copy_into(void *argument) {
   const Copying *c = argument;
@@ -163,20 +184,22 @@ static void copy_into(void *argument) {
 
 static void compact_into(void *argument) {
   Copying *c = argument;
-  NodeCopier copier = {.into = c->to, .scratch = &c->scratch};
+  NodeCopier copier = {.into = c->to, .scratch = &c->scratch, .keeps_numbers = c->keeps_numbers};
   c->scratch.catch_point = c->to->arena->catch_point;
   ptrmap_init(&copier.calls, &c->scratch);
+  map_init(&copier.call_texts, &c->scratch);
   ptrmap_init(&copier.values, &c->scratch);
   if (c->from->next_unique <= MAX_TABLE)
     copier.by_unique = ARENA_ARRAY(&c->scratch, Value *, (size_t)c->from->next_unique + 1);
+  c->to->is_compact = true;
   copier_block(&copier, c->to->block, c->from->block);
-  c->to->next_unique = c->from->next_unique;
+  if (c->keeps_numbers) c->to->next_unique = c->from->next_unique;
 }
 
-static Graph *copy_by(void (*body)(void *copying), const Graph *graph, Arena *arena, TypeStore *store) {
-  if (!graph_fits_stack(graph)) catch_throw(arena->catch_point, graph_too_deep());
-  Copying copying = {.from = graph, .to = graph_new(arena, store)};
-  copying.to->numbers_erased = graph->numbers_erased;
+static Graph *copy_by(void (*body)(void *copying), Copying copying, Arena *arena, TypeStore *store) {
+  if (!graph_fits_stack(copying.from)) catch_throw(arena->catch_point, graph_too_deep());
+  copying.to = graph_new(arena, store);
+  copying.to->numbers_erased = copying.from->numbers_erased;
   arena_init(&copying.scratch, NULL);
   Status status = arena_protect(arena, body, &copying);
   arena_dispose(&copying.scratch);
@@ -186,10 +209,10 @@ static Graph *copy_by(void (*body)(void *copying), const Graph *graph, Arena *ar
 }
 
 Graph *graph_copy(const Graph *graph, Arena *arena, TypeStore *store) {
-  return copy_by(copy_into, graph, arena, store);
+  return copy_by(copy_into, (Copying){.from = graph}, arena, store);
 }
-Graph *graph_compact(const Graph *graph, Arena *arena, TypeStore *store) {
-  return copy_by(compact_into, graph, arena, store);
+Graph *graph_compact(const Graph *graph, Arena *arena, TypeStore *store, bool keeps_numbers) {
+  return copy_by(compact_into, (Copying){.from = graph, .keeps_numbers = keeps_numbers}, arena, store);
 }
 
 void graph_inline(Graph *graph, const Graph *callee, Value *const *arguments, Value **out_values) {

@@ -175,6 +175,25 @@ void graph_seal(Graph *graph) {
   set_sealed(graph, true);
 }
 
+/* So that new names are told from those of a compact graph. */
+static void enter_names(Graph *graph, const Block *block);
+static void enter_names_of(Graph *graph, const Node *node) {
+  for (uint32_t i = 0; i < node->output_count; i++)
+    if (node->outputs[i]->name.length) map_put(&graph->names, node->outputs[i]->name, node->outputs[i]);
+  for (uint32_t i = 0; i < node->block_count; i++) enter_names(graph, node->blocks[i]);
+}
+static void enter_names(Graph *graph, const Block *block) {
+  enter_names_of(graph, block->param);
+  BLOCK_EACH(node, block) enter_names_of(graph, node);
+}
+
+static void loosen(Graph *graph) {
+  if (graph->is_compact) enter_names(graph, graph->block);
+  graph->is_compact = false;
+  for (size_t i = 0; i < graph->subgraphs.length; i++) loosen(graph->subgraphs.data[i]);
+}
+
 void graph_unseal(Graph *graph) {
   set_sealed(graph, false);
+  loosen(graph);
 }

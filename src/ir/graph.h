@@ -126,6 +126,7 @@ struct Graph {
   VEC(struct Callable *) callables; /* held */
   VEC(struct Graph *) subgraphs;    /* of attributes: disposed with this one */
   bool is_sealed;                   /* graph_seal: it does not change any more, and any number of threads may read it */
+  bool is_compact;                  /* graph_compact: its names are not among `names` */
   bool numbers_erased; /* tensors stand for numbers: operators need not fit, and the graph can't become Code */
 };
 
@@ -144,9 +145,10 @@ typedef struct Callable {
 Graph *graph_new(Arena *arena, TypeStore *store);
 void graph_dispose(Graph *graph); /* drops held references; the memory goes with the arena */
 Graph *graph_copy(const Graph *graph, Arena *arena, TypeStore *store);
-/* A copy of a finished graph for who keeps it: in little more memory than its nodes need, whatever was done to the graph
- * before, values with the numbers and names that they have. It is to be read, copied and sealed, not to be changed. */
-Graph *graph_compact(const Graph *graph, Arena *arena, TypeStore *store);
+/* A copy of a finished graph for who keeps it: in little more memory than its nodes need, whatever was done to the
+ * graph before. Values keep their names and, if asked to, their numbers. It is to be read, copied and sealed; only
+ * unsealing makes it a graph that can be changed. */
+Graph *graph_compact(const Graph *graph, Arena *arena, TypeStore *store, bool keeps_numbers);
 /* Finds every node's operator, those of Subgraphs too: from here on asking for one writes nothing. For graphs that are
  * finished and that several threads are to read; copies are not sealed. */
 void graph_seal(Graph *graph);

@@ -23,15 +23,16 @@ typedef struct NodeCopier {
   const struct InlinedCall *outer;        /* put below every chain; NULL: none */
   Arena *scratch;                         /* of a copy that is to be small, which is not changed; else NULL */
   PtrMap calls;                           /* of such a copy: InlinedCall -> its copy */
+  Map call_texts;                         /* likewise: what a call says -> its copy */
+  bool keeps_numbers;                     /* likewise: values have the numbers of those they are copied from */
 } NodeCopier;
 void copier_init(NodeCopier *copier, Graph *into, Value *(*map)(Value *value, void *argument), void *argument);
 Value *copier_value(NodeCopier *copier, Value *value);
 Node *copier_node(NodeCopier *copier, const Node *node);
 void copier_block(NodeCopier *copier, Block *to, const Block *from);
 
-/* node_copy_attributes with graph_copy or graph_compact for the graphs among them. */
-void node_copy_attributes_with(Node *to, const Node *from,
-                               Graph *(*copy)(const Graph *graph, Arena *arena, TypeStore *store));
+/* node_copy_attributes; the graphs among them are copied as compactly. */
+void node_copy_attributes_by(const NodeCopier *copier, Node *to, const Node *from);
 
 /* Whether the schema accepts the node's inputs, without conversions; binds its type variables, which allocates. */
 bool schema_takes_inputs(const Node *node, const FunctionSchema *schema, Map *bindings);

@@ -33,7 +33,7 @@ static Status define(Linter *l, const Node *node) {
     const Value *value = node->outputs[i];
     if (value->node != node || value->offset != i) return broken(node, "an output does not know its node");
     if (!value->type) return broken(node, "an output has no type");
-    if (value->name.length && map_get(&l->graph->names, value->name) != value)
+    if (value->name.length && !value->node->graph->is_compact && map_get(&l->graph->names, value->name) != value)
       return broken(node, "the name of an output is not in the graph's table");
     TRY(check_uses(node, value));
     if (!ptrmap_put(&l->in_scope, value, (void *)value) || !vec_push(&l->scope, value)) return status_out_of_memory();

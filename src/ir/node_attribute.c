@@ -142,11 +142,17 @@ static void copy_names(Node *to, const Node *from) {
   for (uint32_t i = 0; i < from->attribute_count; i++) to->attributes[i].name = from->attributes[i].name;
 }
 
-void node_copy_attributes(Node *to, const Node *from) {
-  node_copy_attributes_with(to, from, graph_copy);
+static Graph *copy_graph(const NodeCopier *copier, const Graph *graph, const Node *to) {
+  Graph *around = to->graph;
+  return copier->scratch ? graph_compact(graph, around->arena, around->store, copier->keeps_numbers)
+                         : graph_copy(graph, around->arena, around->store);
 }
 
-void node_copy_attributes_with(Node *to, const Node *from, Graph *(*copy_graph)(const Graph *, Arena *, TypeStore *)) {
+void node_copy_attributes(Node *to, const Node *from) {
+  node_copy_attributes_by(&(NodeCopier){0}, to, from);
+}
+
+void node_copy_attributes_by(const NodeCopier *copier, Node *to, const Node *from) {
   Graph *graph = to->graph;
   copy_names(to, from);
   for (uint32_t i = 0; i < from->attribute_count; i++) {
@@ -163,7 +169,7 @@ void node_copy_attributes_with(Node *to, const Node *from, Graph *(*copy_graph)(
         node_set_ivalue(to, a->name, a->value);
         break;
       case ATTR_GRAPH:
-        node_set_graph(to, a->name, copy_graph(a->g, graph->arena, graph->store));
+        node_set_graph(to, a->name, copy_graph(copier, a->g, to));
         break;
       case ATTR_INTS:
         node_set_ints(to, a->name, a->count, a->ints);
@@ -213,7 +219,7 @@ void node_copy_attributes_with(Node *to, const Node *from, Graph *(*copy_graph)(
       case ATTR_GRAPHS: {
         Graph **items = copy_items(to, a->graphs, a->count, sizeof *items);
         for (uint32_t k = 0; k < a->count; k++) {
-          items[k] = copy_graph(a->graphs[k], graph->arena, graph->store);
+          items[k] = copy_graph(copier, a->graphs[k], to);
           own_subgraph(graph, items[k]);
         }
         NodeAttribute *new = slot(to, a->name, a->tag);

@@ -174,7 +174,7 @@ static FunctionSchema *schema_of(const Graph *graph, Str function_name) {
 
 Function *unit_add_graph(CompilationUnit *unit, ClassType *c, Str name, const Graph *from) {
   Function *function = c ? unit_new_method(unit, c, name) : unit_new_function(unit, name);
-  Graph *graph = function->graph = graph_copy(from, &unit->store.arena, &unit->store);
+  Graph *graph = function->graph = graph_compact(from, &unit->store.arena, &unit->store, false);
   function->schema = schema_of(graph, c ? str_after_last(function->name, '.') : function->name);
   function_note_operators(function, graph);
   graph_seal(graph);

@@ -306,27 +306,39 @@ EnumType *enum_type_new(TypeStore *store, Str qualified_name, const Type *value_
   return e;
 }
 
-static void add_slot(ClassType *c, Str kept_name, const Type *type, AttributeKind kind) {
-  ClassAttribute attribute = {.name = kept_name, .type = type, .kind = kind};
-  vec_arena_push(&c->type.store->arena, &c->attributes, attribute);
+enum { FEW_ATTRIBUTES = 8 /* are looked through */ };
+
+static void index_attributes(ClassType *c) {
+  size_t count = c->attributes.length;
+  if (count <= FEW_ATTRIBUTES) return;
+  for (size_t i = count == FEW_ATTRIBUTES + 1 ? 0 : count - 1; i < count; i++)
+    if (!c->attributes.data[i].is_hidden)
+      map_put(&c->attribute_index, c->attributes.data[i].name, (void *)(uintptr_t)(i + 1));
 }
+
 uint32_t class_type_add_attribute(ClassType *c, Str name, const Type *type, AttributeKind kind) {
-  Str copy = {arena_strndup(&c->type.store->arena, name.data, name.length), name.length};
-  add_slot(c, copy, type, kind);
-  map_put(&c->attribute_index, copy, (void *)(uintptr_t)c->attributes.length);
+  Arena *arena = &c->type.store->arena;
+  Str copy = {arena_strndup(arena, name.data, name.length), name.length};
+  vec_arena_push(arena, &c->attributes, ((ClassAttribute){.name = copy, .type = type, .kind = kind}));
+  index_attributes(c);
   return (uint32_t)c->attributes.length - 1;
 }
 void class_type_add_hidden(ClassType *c, const Type *type) {
-  add_slot(c, STR("value"), type, ATTRIBUTE_PLAIN);
+  ClassAttribute attribute = {.name = STR("value"), .type = type, .is_hidden = true};
+  vec_arena_push(&c->type.store->arena, &c->attributes, attribute);
+  index_attributes(c);
 }
 
 bool class_type_has_slot(const ClassType *c, int64_t slot) {
-  return slot >= 0 && (uint64_t)slot < c->attributes.length &&
+  return slot >= 0 && (uint64_t)slot < c->attributes.length && !c->attributes.data[slot].is_hidden &&
          class_type_find_attribute(c, c->attributes.data[slot].name) == slot;
 }
 
 ptrdiff_t class_type_find_attribute(const ClassType *c, Str name) {
-  return (ptrdiff_t)(uintptr_t)map_get(&c->attribute_index, name) - 1;
+  if (c->attributes.length > FEW_ATTRIBUTES) return (ptrdiff_t)(uintptr_t)map_get(&c->attribute_index, name) - 1;
+  for (size_t i = c->attributes.length; i-- > 0;)
+    if (!c->attributes.data[i].is_hidden && str_equal(c->attributes.data[i].name, name)) return (ptrdiff_t)i;
+  return -1;
 }
 
 ptrdiff_t class_type_find_constant(const ClassType *c, Str name) {

@@ -97,6 +97,7 @@ typedef struct ClassAttribute {
   Str name;
   const Type *type;
   AttributeKind kind;
+  bool is_hidden;            /* class_type_add_hidden */
   _Atomic bool is_relied_on; /* by a Snapshot: a write to this attribute moves the stamp (ivalue/snapshot.h) */
 } ClassAttribute;
 typedef struct ClassConstant {
@@ -130,7 +131,7 @@ typedef struct ClassType {
   VEC(struct Function *) static_methods;
   VEC(struct Function *) hooks[HOOK_KIND_COUNT]; /* in the order they run; no methods; one may run more than once */
   VEC(ClassProperty) properties;
-  Map attribute_index; /* name -> index + 1 */
+  Map attribute_index; /* name -> index + 1, where there are more than few */
   Map method_index;    /* name -> Function */
   Str doc;
 } ClassType;

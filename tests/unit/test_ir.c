@@ -342,6 +342,56 @@ static void test_sealing(void **state) {
   ir_dispose(&ir);
 }
 
+static void assert_same_text(const Graph *a, const Graph *b) {
+  StrBuf texts[2] = {{0}};
+  graph_print(a, true, &texts[0]);
+  graph_print(b, true, &texts[1]);
+  assert_string_equal(texts[0].data, texts[1].data);
+  for (int i = 0; i < 2; i++) strbuf_dispose(&texts[i]);
+}
+
+static void add_and_remove(Graph *graph, int count) {
+  for (int i = 0; i < count; i++) {
+    Node *node = graph_insert_node(graph, graph_create(graph, SYM_prim_Uninitialized, 0, NULL, 1));
+    value_set_name(node_output(node, 0), STR("y"));
+    node_destroy(node);
+  }
+}
+
+/* A compact copy says the same and has nothing of what was removed; unsealed, it is as good as another. */
+static void test_compact(void **state) {
+  (void)state;
+  IrText ir;
+  Arena arena;
+  ir_parse(&ir, program);
+  arena_init(&arena, &ir.catch_point);
+  if (catch_enter(&ir.catch_point)) {
+    add_and_remove(ir.graph, 500);
+    Graph *same = graph_compact(ir.graph, &arena, &ir.store, true);
+    size_t bytes = arena.bytes;
+    assert_true(bytes * 8 < ir.arena.bytes);
+    Graph *copy = graph_copy(ir.graph, &ir.arena, &ir.store),
+          *fresh = graph_compact(ir.graph, &arena, &ir.store, false);
+    assert_true(arena.bytes <= 2 * bytes);
+    assert_same_text(same, ir.graph);
+    assert_same_text(fresh, copy);
+    assert_null(graph_lint(same));
+    graph_seal(same);
+    graph_unseal(same);
+    graph_set_insert_point(same, same->block->ret->prev);
+    Node *node = graph_insert_node(same, graph_create(same, SYM_prim_Uninitialized, 0, NULL, 1));
+    value_set_name(node_output(node, 0), STR("y"));
+    assert_true(str_is(node_output(node, 0)->name, "y"));
+    assert_null(graph_lint(same));
+    graph_dispose(same);
+    graph_dispose(fresh);
+    graph_dispose(copy);
+  }
+  assert_null(ir.catch_point.status);
+  arena_dispose(&arena);
+  ir_dispose(&ir);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_copy_outlives_its_plan),
@@ -349,6 +399,7 @@ int main(void) {
       cmocka_unit_test(test_names),          cmocka_unit_test(test_scopes),
       cmocka_unit_test(test_uses_and_order), cmocka_unit_test(test_many_uses),
       cmocka_unit_test(test_matching),       cmocka_unit_test(test_sealing),
+      cmocka_unit_test(test_compact),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

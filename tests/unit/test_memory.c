@@ -442,6 +442,93 @@ static void loads_share(void **state) {
   assert_int_equal(taken, 0);
 }
 
+/* ---- programs ---- */
+
+enum { BLOCKS = 60, SIDE = 6, OPERATORS = 4 * BLOCKS };
+
+/* Blocks as networks have them: a method that is inlined, in which a plan fuses convolution, normalization and relu. */
+static char *blocks_text(void) {
+  static const char block[] =
+      "def block(self, x):\n"
+      "    y = torch.conv2d(x, self.filter, self.shift, [1, 1], [1, 1])\n"
+      "    if self.normalizes:\n"
+      "        y = torch.batch_norm(y, None, None, self.shift, self.scale, False, 0.1, 1e-5, False)\n"
+      "    return torch.relu(y) + x\n"
+      "def forward(self, x):\n";
+  static const char line[] = "    x = self.block(x)\n";
+  char *text = malloc(sizeof block + BLOCKS * sizeof line + 32);
+  strcpy(text, block);
+  for (int i = 0; i < BLOCKS; i++) strcat(text, line);
+  return strcat(text, "    return x\n");
+}
+
+static wick_module *blocks_new(wick_runtime *runtime) {
+  wick_value *filter, *shift = numbers(1, 4, 0.1f), *scale = numbers(1, 4, 0.1f), *flat[2], *yes = wick_value_bool(1);
+  wick_value *x = numbers(4, 36, 0.02f), *sizes,
+             *parts[4] = {wick_value_int(4), wick_value_int(4), wick_value_int(3), wick_value_int(3)};
+  assert_int_equal(wick_value_list((const wick_value *const *)parts, 4, &sizes, NULL), WICK_OK);
+  assert_int_equal(wick_op_call(NULL, "aten::reshape", "", (const wick_value *[]){x, sizes}, 2, NULL, 0, &filter, NULL),
+                   WICK_OK);
+  for (int i = 0; i < 2; i++)
+    assert_int_equal(wick_op_call(NULL, "aten::flatten", "using_ints", (const wick_value *[]){i ? scale : shift}, 1,
+                                  NULL, 0, &flat[i], NULL),
+                     WICK_OK);
+  wick_attribute attributes[] = {{.size = sizeof *attributes, .kind = WICK_BUFFER, .name = "filter", .value = filter},
+                                 {.size = sizeof *attributes, .kind = WICK_BUFFER, .name = "shift", .value = flat[0]},
+                                 {.size = sizeof *attributes, .kind = WICK_BUFFER, .name = "scale", .value = flat[1]},
+                                 {.size = sizeof *attributes, .name = "normalizes", .value = yes}};
+  wick_module *module;
+  wick_error *error = NULL;
+  char *text = blocks_text();
+  wick_module_new(runtime, "Blocks", attributes, 4, &module, &error);
+  assert_null(error);
+  wick_module_define(runtime, module, text, strlen(text), NULL, &error);
+  if (error) print_error("%s\n", wick_error_message(error));
+  assert_null(error);
+  free(text);
+  wick_value *const all[] = {filter, shift, scale,    flat[0],  flat[1],  yes,
+                             x,      sizes, parts[0], parts[1], parts[2], parts[3]};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) wick_value_release(all[i]);
+  return module;
+}
+
+static void settle_blocks(const wick_module *module, int side, uint32_t grad) {
+  wick_run_options options = {.size = sizeof options, .grad = grad};
+  wick_value *x, *out;
+  assert_int_equal(wick_tensor_new(WICK_FLOAT32, 4, (const int64_t[]){1, 4, side, side}, &x, NULL), WICK_OK);
+  for (int i = 0; i < 6; i++) {
+    wick_error *error = NULL;
+    wick_run(module, "forward", (const wick_value *[]){x}, 1, NULL, 0, &options, &out, &error);
+    if (error) print_error("%s\n", wick_error_message(error));
+    assert_null(error);
+    wick_value_release(out);
+  }
+  wick_value_release(x);
+}
+
+/* What is kept of a program and its plans is in proportion to what they do, not to what was done to make them. Bytes
+ * for an operator as written. */
+static void programs_take_little(void **state) {
+  (void)state;
+  enum { OF_PROGRAM = 220, OF_FIRST_PLAN = 3400, OF_PLAN = 2700 };
+  wick_runtime *runtime = runtime_with(0, 0);
+  wick_module *module = blocks_new(runtime);
+  int64_t program = taken;
+  assert_true(program <= OF_PROGRAM * OPERATORS);
+  settle_blocks(module, SIDE, WICK_GRAD_OFF);
+  int64_t first = taken - program, plans = (int64_t)module_memory(module).plans;
+  assert_true(first <= OF_FIRST_PLAN * OPERATORS); /* with Code of what ran as written and what calls keep */
+  assert_true(plans <= first && plans >= first / 8 * 7);
+  settle_blocks(module, SIDE, WICK_GRAD_ON);
+  int64_t second = taken - program - first;
+  assert_true(second <= OF_PLAN * OPERATORS);
+  for (int side = SIDE + 1; side < SIDE + 4; side++) settle_blocks(module, side, WICK_GRAD_OFF); /* guards fail */
+  assert_true(taken - program <= first + second + OF_PLAN * OPERATORS / 4);
+  wick_module_release(module);
+  wick_runtime_release(runtime);
+  assert_int_equal(taken, 0);
+}
+
 /* ---- threads ---- */
 
 typedef struct Shared {
@@ -507,6 +594,7 @@ int main(void) {
                                      cmocka_unit_test(writes_are_ones_own),
                                      cmocka_unit_test(clones_are_packed_as_they_are),
                                      cmocka_unit_test(loads_share),
+                                     cmocka_unit_test(programs_take_little),
                                      cmocka_unit_test(threads_share)};
   return cmocka_run_group_tests(tests, make_file, drop_file);
 }

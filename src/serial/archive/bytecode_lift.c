@@ -272,7 +272,7 @@ static void emit(Compilation *c, void *argument) {
   dead_code_elimination(l->graph);
   Status status = graph_check(l->graph);
   if (status) catch_throw(&c->catch_point, status);
-  m->method->graph = graph_copy(l->graph, &store->arena, store);
+  m->method->graph = graph_compact(l->graph, &store->arena, store, false);
   graph_seal(m->method->graph);
 }
 
