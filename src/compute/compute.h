@@ -12,6 +12,7 @@
  *   compute/conv/conv_patches.h         those that cut channels-last images into patches
  *   compute/conv/conv_weights.h         their weights and those of linear layers, packed
  *   compute/conv/weight_order.h         putting them in that order, and back
+ *   compute/conv/winograd_rest.h        what Winograd's transforms lack to be put back
  *   compute/conv/weight_reader.h        a weight on the way there, in place or out of the file
  *   compute/conv/flat_conv.h            all others of float32, but transposed ones
  *   compute/conv/flat_few.h             those with few results; flat_few_body.h

@@ -17,18 +17,16 @@
 #include "wick/dlpack.h"
 #include "wick/wick.h"
 
-enum { N = 160, WEIGHTS = 5 };
+enum { N = 160, WEIGHTS = 6 };
 
-/* Kernels' orders differ: padded rows, parts of one weight, windows, groups. */
+/* Kernels' orders differ: padded rows, parts of one weight, windows, groups, transforms. */
 static const struct {
   const char *name;
   int ndim;
   int64_t sizes[4];
-} weights[WEIGHTS] = {{"square", 2, {N, N}},
-                      {"odd", 2, {131, N}},
-                      {"joined", 2, {3 * N, N}},
-                      {"filter", 4, {75, 40, 3, 3}},
-                      {"grouped", 4, {72, 20, 5, 5}}};
+} weights[WEIGHTS] = {{"square", 2, {N, N}},          {"odd", 2, {131, N}},
+                      {"joined", 2, {3 * N, N}},      {"filter", 4, {75, 40, 3, 3}},
+                      {"grouped", 4, {72, 20, 5, 5}}, {"transformed", 4, {88, 40, 3, 3}}};
 
 static const char forward[] =
     "def forward(self, x, images, reads: bool):\n"
@@ -37,7 +35,8 @@ static const char forward[] =
     "    x = torch.nn.functional.linear(x, q) + torch.nn.functional.linear(x, k) * torch.nn.functional.linear(x, v)\n"
     "    x = torch.nn.functional.linear(x, self.odd)\n"
     "    a = torch.conv2d(images, self.filter, None, [2, 2])\n"
-    "    b = torch.conv2d(images, self.grouped, None, [2, 2], [1, 1], [1, 1], 2)\n";
+    "    b = torch.conv2d(images, self.grouped, None, [2, 2], [1, 1], [1, 1], 2)\n"
+    "    c = torch.conv2d(images, self.transformed, None, [1, 1], [1, 1])\n";
 
 /* Expressions over a weight w; a statement before one ends in ";". */
 static const char *const reads[] = {"w",
@@ -150,8 +149,8 @@ static wick_module *module_new(wick_runtime *runtime, const char *weight, const 
            "    if reads:\n"
            "        w = self.%s\n"
            "        %s\n"
-           "        return str(%s), x, a, b\n"
-           "    return '', x, a, b\n"
+           "        return str(%s), x, a, b, c\n"
+           "    return '', x, a, b, c\n"
            "def read(self):\n"
            "    w = self.%s\n"
            "    %s\n"

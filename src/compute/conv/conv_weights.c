@@ -8,6 +8,7 @@
 #include "base/hostile.h"
 #include "base/lasting.h"
 #include "compute/conv/weight_order.h"
+#include "compute/conv/winograd_rest.h"
 #include "tensor/storage_drop.h"
 
 struct PackedWeight {
@@ -20,9 +21,11 @@ struct PackedWeight {
   uint32_t version;  /* of the content; with it and the offset the weight's identity */
   uint64_t checksum; /* of the weight; 0 where the version tells */
   int users;
-  int wholes; /* among the users: those that stand for the weight (packed_weights_source) */
+  int wholes;     /* among the users: those that stand for the weight (packed_weights_source) */
+  bool was_asked; /* whether there is a rest */
   uint64_t last_use;
   float *data;
+  WinogradRest *rest; /* with which `data` are as good as the weight; NULL: there is none */
 };
 
 /* `packing` is held while a weight is put in order, so that one thread does it; it is taken before the lock of
@@ -32,12 +35,25 @@ struct PackedWeights {
   pthread_mutex_t packing;
   Heap *heap;
   PackedWeight *first;
-  size_t bytes;         /* of all that are kept beside a weight, rather than in its place */
+  size_t bytes;         /* that all take beside weights */
   _Atomic size_t count; /* asked without the lock, too */
   uint64_t clock;
   uint64_t sights[SIGHTS]; /* what weights were seen as, by chance overwritten: hashes, nothing that is followed */
 };
 static PackedWeights of_process = {.packing = PTHREAD_MUTEX_INITIALIZER};
+
+static int64_t elements_of(const WeightLayout *l) {
+  int64_t count = 1;
+  for (int d = 0; d < l->ndim; d++) count *= l->sizes[d];
+  return count;
+}
+
+/* What it takes beside the weight; of one that stands for that, what it is larger. */
+static size_t bytes_beside(const PackedWeight *p) {
+  size_t bytes = p->layout.bytes + winograd_rest_bytes(p->rest);
+  size_t weight = p->wholes ? (size_t)elements_of(&p->layout) * sizeof(float) : 0;
+  return bytes > weight ? bytes - weight : 0;
+}
 
 /* ---- the store: under the lock of storages ---- */
 
@@ -46,7 +62,7 @@ static void add(PackedWeights *store, PackedWeight *p) {
   p->next = store->first;
   if (p->next) p->next->previous = p;
   store->first = p;
-  store->bytes += p->layout.bytes;
+  store->bytes += bytes_beside(p);
   atomic_fetch_add_explicit(&store->count, 1, memory_order_relaxed);
 }
 
@@ -55,7 +71,7 @@ static void take_out(PackedWeight *p) {
   if (!store) return;
   *(p->previous ? &p->previous->next : &store->first) = p->next;
   if (p->next) p->next->previous = p->previous;
-  if (!p->wholes) store->bytes -= p->layout.bytes;
+  store->bytes -= bytes_beside(p);
   atomic_fetch_sub_explicit(&store->count, 1, memory_order_relaxed);
 }
 
@@ -80,10 +96,12 @@ static bool is_over(const PackedWeights *store) {
 
 /* Without the lock. No budget paid for it. */
 static size_t weight_free(PackedWeight *p) {
-  size_t bytes = p->layout.bytes;
+  size_t bytes = bytes_beside(p);
   MemBudget *budget = mem_budget_enter(NULL);
+  assert(!p->wholes);
   cache_count(p->heap, -(int64_t)bytes);
-  lasting_free(p->heap, p->data, bytes);
+  lasting_free(p->heap, p->data, p->layout.bytes);
+  mem_free(p->rest);
   mem_free(p);
   mem_budget_enter(budget);
   return bytes;
@@ -260,6 +278,19 @@ static bool put_in_order(int threads, const Tensor *weight, const WeightLayout *
   return done;
 }
 
+/* Of one that nobody uses to make the weight again. The rest is taken over; NULL: none from now on. */
+static void set_rest(PackedWeight *p, WinogradRest *rest) {
+  storage_lock();
+  WinogradRest *old = p->rest;
+  size_t before = bytes_beside(p);
+  p->rest = rest;
+  int64_t more = (int64_t)(bytes_beside(p) - before);
+  if (p->store && p->follower.of) p->store->bytes += (size_t)more;
+  storage_unlock();
+  if (more) cache_count(p->heap, more);
+  mem_free(old);
+}
+
 static PackedWeight *pack_now(PackedWeights *store, int threads, const Tensor *weight, const WeightLayout *layout,
                               Moment now) {
   lock_take(&store->packing);
@@ -272,6 +303,8 @@ static PackedWeight *pack_now(PackedWeights *store, int threads, const Tensor *w
   if (!found) {
     if (!p) p = weight_new(store, weight, layout);
     if (p) {
+      set_rest(p, NULL);
+      p->was_asked = false;
       p->version = now.version;
       p->checksum = now.checksum;
     }
@@ -286,18 +319,32 @@ static PackedWeight *pack_now(PackedWeights *store, int threads, const Tensor *w
   return found;
 }
 
-static PackedWeight *take(PackedWeights *store, int threads, const Tensor *weight, const WeightLayout *layout,
+/* Of a transform that comes again: what it lacks to stand for the weight, if that may be dropped. */
+static void find_rest(PackedWeights *store, int threads, const Tensor *weight, PackedWeight *p) {
+  if (!storage_may_drop(weight->storage)) return;
+  HEAP_SCOPE(store->heap);
+  MemBudget *budget = mem_budget_enter(NULL);
+  WinogradRest *rest = winograd_rest_new(threads, &p->layout, p->data, tensor_data(weight));
+  mem_budget_enter(budget);
+  set_rest(p, rest);
+  storage_drop_found();
+}
+
+static PackedWeight *take(PackedWeights *store, const Work *work, const Tensor *weight, const WeightLayout *layout,
                           Packs packs) {
   Moment now = moment_of(weight);
   storage_lock();
   now.version = atomic_load(&storage_content(weight->storage)->version);
   PackedWeight *p = use(find(store, weight, layout, &now, false));
   bool wants = !p && (packs != PACKS_SEEN_AGAIN || is_seen_again(store, weight, &now));
+  bool asks = p && is_winograd(layout) && !p->was_asked && !work->first_epoch;
+  if (asks) p->was_asked = true;
   storage_unlock();
+  if (asks) find_rest(store, work->threads, weight, p);
   if (!wants || (packs != PACKS_ALWAYS && !cache_has_room(store->heap, layout->bytes))) return p;
   HEAP_SCOPE(store->heap);
   MemBudget *budget = mem_budget_enter(NULL); /* what is kept is nobody's */
-  p = pack_now(store, threads, weight, layout, now);
+  p = pack_now(store, work->threads, weight, layout, now);
   mem_budget_enter(budget);
   return p;
 }
@@ -307,7 +354,7 @@ static PackedWeights *store_of(const Work *work) {
 }
 
 PackedWeight *packed_weight_take(const Work *work, const Tensor *weight, const WeightLayout *layout) {
-  return take(store_of(work), work->threads, weight, layout, PACKS_ALWAYS);
+  return take(store_of(work), work, weight, layout, PACKS_ALWAYS);
 }
 
 /* A function's first call packs what was there before it: state and arguments come again, and the calls after it are
@@ -318,7 +365,7 @@ static bool will_come_again(const Work *work, const Tensor *weight) {
 
 PackedWeight *packed_weight_take_settled(const Work *work, const Tensor *weight, const WeightLayout *layout) {
   Packs packs = will_come_again(work, weight) ? PACKS_IF_THERE_IS_ROOM : PACKS_SEEN_AGAIN;
-  return take(store_of(work), work->threads, weight, layout, packs);
+  return take(store_of(work), work, weight, layout, packs);
 }
 
 const float *packed_weight_data(const PackedWeight *packed) {
@@ -346,24 +393,25 @@ typedef struct Whole {
   PackedWeight *parts[];
 } Whole;
 
-static int64_t elements_of(const WeightLayout *l) {
-  int64_t count = 1;
-  for (int d = 0; d < l->ndim; d++) count *= l->sizes[d];
-  return count;
-}
-
-/* It comes to be kept beside the weight again, or from now on stands for that: the bytes by which the bound's count
- * changes. The lock is held. */
-static size_t count_beside(PackedWeight *p, bool is_beside) {
-  if (p->store && p->follower.of) p->store->bytes += is_beside ? p->layout.bytes : -p->layout.bytes;
-  return p->layout.bytes;
+/* One user more, or less, that it stands for the weight to: by how much it takes more beside that, which the caller
+ * counts. The lock is held. */
+static int64_t count_wholes(PackedWeight *p, int by) {
+  size_t before = bytes_beside(p);
+  p->wholes += by;
+  int64_t more = (int64_t)(bytes_beside(p) - before);
+  if (p->store && p->follower.of) p->store->bytes += (size_t)more;
+  return more;
 }
 
 static bool whole_make(void *context, void *to) {
   const Whole *whole = context;
   for (size_t i = 0; i < whole->count; i++) {
     const PackedWeight *p = whole->parts[i];
-    if (!weight_put_back(1, p->data, &p->layout, (float *)to + p->offset)) return false;
+    float *at = (float *)to + p->offset;
+    if (p->rest)
+      winograd_rest_put_back(p->rest, &p->layout, p->data, at);
+    else if (!weight_put_back(1, p->data, &p->layout, at))
+      return false;
   }
   return true;
 }
@@ -373,9 +421,9 @@ static void whole_free(void *context) {
   for (size_t i = 0; i < whole->count; i++) {
     PackedWeight *p = whole->parts[i];
     storage_lock();
-    size_t bytes = --p->wholes ? 0 : count_beside(p, true);
+    int64_t bytes = count_wholes(p, -1);
     storage_unlock();
-    if (bytes) cache_count(p->heap, (int64_t)bytes);
+    cache_count(p->heap, bytes);
     packed_weight_give_back(p);
   }
   mem_free(whole);
@@ -385,8 +433,8 @@ static void whole_free(void *context) {
 static PackedWeight *part_at(const Storage *content, int64_t offset) {
   for (StorageFollower *f = atomic_load(&content->followers); f; f = f->next) {
     PackedWeight *p = (PackedWeight *)f;
-    if (f->leave == on_leave && p->offset == offset && p->layout.transform == WEIGHT_AS_IT_IS && !p->checksum &&
-        p->version == atomic_load(&content->version) && p->heap == content->context)
+    if (f->leave == on_leave && p->offset == offset && (p->layout.transform == WEIGHT_AS_IT_IS || p->rest) &&
+        !p->checksum && p->version == atomic_load(&content->version) && p->heap == content->context)
       return p;
   }
   return NULL;
@@ -418,13 +466,12 @@ bool packed_weights_source(Storage *storage, ContentSource *out) {
   storage_lock();
   const Storage *content = storage_content(storage);
   bool is_whole = find_parts(content, whole) == count;
-  size_t bytes = 0;
-  for (size_t i = 0; is_whole && i < count; i++)
-    if (!use(whole->parts[i])->wholes++) bytes += count_beside(whole->parts[i], false);
+  int64_t bytes = 0;
+  for (size_t i = 0; is_whole && i < count; i++) bytes += count_wholes(use(whole->parts[i]), 1);
   Heap *heap = content->context;
   *out = (ContentSource){whole_make, whole_free, whole, atomic_load(&content->version)};
   storage_unlock();
-  if (bytes) cache_count(heap, -(int64_t)bytes);
+  if (bytes) cache_count(heap, bytes);
   if (!is_whole) mem_free(whole);
   return is_whole;
 }
@@ -459,7 +506,7 @@ size_t packed_weights_bytes_of(const Storage *storage) {
   size_t bytes = 0;
   storage_lock();
   for (StorageFollower *f = atomic_load(&storage_content(storage)->followers); f; f = f->next)
-    if (f->leave == on_leave && !((PackedWeight *)f)->wholes) bytes += ((PackedWeight *)f)->layout.bytes;
+    if (f->leave == on_leave) bytes += bytes_beside((PackedWeight *)f);
   storage_unlock();
   return bytes;
 }

@@ -41,7 +41,7 @@ PackedWeight *packed_weight_take_settled(const Work *work, const Tensor *weight,
 const float *packed_weight_data(const PackedWeight *packed);
 void packed_weight_give_back(PackedWeight *packed);
 /* What makes the content of a storage again from packed weights, which are as good as the weight while the source is
- * kept: no bound counts them. false: they don't have all of it. */
+ * kept: counted is by what they are larger than that. false: they don't have all of it. */
 bool packed_weights_source(Storage *storage, ContentSource *out);
 /* Those of a runtime, in its heap. NULL: no memory. */
 typedef struct PackedWeights PackedWeights;

@@ -10,7 +10,6 @@
 #include "compute/conv/weight_reader.h"
 
 enum {
-  MOST_LINE = WINOGRAD_MOST + 2,
   BLOCK_BYTES = 640 << 10,    /* of transformed inputs: they stay in L2 */
   KEPT_BYTES = 3 << 20,       /* of a transformed weight; larger ones would come from memory, which takes longer */
   ONE_THREAD_FLOATS = 1 << 13 /* of planes that are laid out */
@@ -28,7 +27,7 @@ typedef struct Winograd {
    * remainder and, of columns, those that each column of the squares' inputs meets: so they are runs, too. */
   int64_t high, wide, squares;
   int64_t plane, channel_floats;
-  int64_t taps[MOST_LINE * MOST_LINE]; /* where the inputs of the first square are */
+  int64_t taps[MOST_POINTS * MOST_POINTS]; /* where the inputs of the first square are */
   /* of the image at hand */
   const float *image, *add;
   float *laid, *out;
@@ -97,17 +96,7 @@ void flat_winograd_layout(const ConvParams *p, int side, bool is_kept, WeightLay
   out->bytes = transformed_bytes(p, side);
 }
 
-/* One of the points +-x at which lines of filters are taken: G has its powers over its distances to the others,
- * multiplied. 0 and infinity are the other two. */
-typedef struct PointPair {
-  double x, scale;
-} PointPair;
-typedef struct FilterPoints {
-  int pairs;
-  double scale; /* of 0 */
-  PointPair pair[2];
-} FilterPoints;
-static FilterPoints filter_points(int side) {
+FilterPoints filter_points(int side) {
   const double a = WINOGRAD_NEAR, b = WINOGRAD_FAR, between = a * a - b * b;
   if (side == 2) return (FilterPoints){1, 1, {{1, 0.5}}};
   return (FilterPoints){2, 1 / (a * a * b * b), {{a, 1 / (2 * a * a * between)}, {b, -1 / (2 * b * b * between)}}};
@@ -132,7 +121,7 @@ static inline void filter_line(const FilterPoints *f, const double *w0, const do
 /* G w G' of one input channel, for `n` output channels whose filters are `stride` apart. */
 static void transform_filters(const FilterPoints *f, const float *from, int64_t stride, int n, float *u,
                               int64_t u_stride) {
-  FilterLanes w[9] = {{0}}, half[3][MOST_LINE], line[MOST_LINE];
+  FilterLanes w[9] = {{0}}, half[3][MOST_POINTS], line[MOST_POINTS];
   int length = 2 * f->pairs + 2;
   for (int c = 0; c < n; c++)
     for (int k = 0; k < 9; k++) w[k][c] = (double)from[c * stride + k];
@@ -161,7 +150,7 @@ static void pack_panels(void *argument, int64_t begin, int64_t end) {
   for (int64_t panel = begin; panel < end; panel++) {
     int64_t first = panel * FLAT_ROWS, n = outputs - first < FLAT_ROWS ? outputs - first : FLAT_ROWS;
     const float *from = weight_reader_at(&reader, first * inputs * 9, n * inputs * 9);
-    float *to = p->to + panel * points * inputs * FLAT_ROWS, u[MOST_LINE * MOST_LINE][RUN];
+    float *to = p->to + panel * points * inputs * FLAT_ROWS, u[MOST_POINTS * MOST_POINTS][RUN];
     for (int64_t i = 0; i < inputs; i += AT_ONCE) {
       int64_t count = inputs - i < AT_ONCE ? inputs - i : AT_ONCE;
       for (int64_t k = 0; k < count; k++)

@@ -14,6 +14,19 @@
 
 #include "compute/conv/flat_conv.h"
 
+/* One of the points +-x at which lines of filters are taken: G has its powers over its distances to the others,
+ * multiplied. 0 and infinity are the other two, the first and the last. */
+typedef struct PointPair {
+  double x, scale;
+} PointPair;
+typedef struct FilterPoints {
+  int pairs;
+  double scale; /* of 0 */
+  PointPair pair[2];
+} FilterPoints;
+enum { MOST_POINTS = 6 };
+FilterPoints filter_points(int side);
+
 /* The side of the squares with which it is least work, 2 or 4; 0: it is not of the kind, or flat_conv is less. */
 int flat_winograd_side(const ConvParams *p, const FlatKernels *kernels);
 /* Whether the weight is to be kept transformed, four times as large or twice (side 2). Where that is a lot, it is kept
