@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures PyTorch's memory as memory.c does wick's: one JSON object, in MiB beyond what the process had at its start.
 
-usage: peer_torch_memory.py MODEL
+usage: peer_torch_memory.py MODEL | COUNT MODEL...
 """
 import copy, gc, json, sys
 
@@ -25,20 +25,38 @@ def call(net, times):
             net(image)
 
 
+def measure_one(path):
+    first = torch.jit.load(path)
+    call(first, 1)
+    peak = read_mib("/proc/self/status", "VmHWM:") - start
+    call(first, CALLS)
+    settled = resident()
+    second = torch.jit.load(path)
+    call(second, CALLS)
+    twice = resident()
+    clone = copy.deepcopy(first)
+    call(clone, CALLS)
+    cloned = resident()
+    del first, second, clone
+    gc.collect()
+    return {"first": settled - start, "peak": peak, "second": twice - settled, "clone": cloned - twice,
+            "left": resident() - start}
+
+
+def measure_in_turn(rounds, paths):
+    early = most = 0
+    for i in range(rounds):
+        net = torch.jit.load(paths[i % len(paths)])
+        call(net, 2)
+        most = max(most, resident() - start)
+        if i < len(paths):
+            early = most
+        del net
+        gc.collect()
+    return {"early": early, "most": most, "left": resident() - start}
+
+
 image = torch.zeros(1, 3, SIDE, SIDE)
 start = resident()
-first = torch.jit.load(sys.argv[1])
-call(first, 1)
-peak = read_mib("/proc/self/status", "VmHWM:") - start
-call(first, CALLS)
-settled = resident()
-second = torch.jit.load(sys.argv[1])
-call(second, CALLS)
-twice = resident()
-clone = copy.deepcopy(first)
-call(clone, CALLS)
-cloned = resident()
-del first, second, clone
-gc.collect()
-print(json.dumps({"first": settled - start, "peak": peak, "second": twice - settled, "clone": cloned - twice,
-                  "left": resident() - start}))
+measured = measure_one(sys.argv[1]) if len(sys.argv) == 2 else measure_in_turn(int(sys.argv[1]), sys.argv[2:])
+print(json.dumps(measured))
