@@ -140,6 +140,7 @@ typedef struct wick_executor_options {
   uint32_t bailout_depth; /* how often calls are watched again after assumptions failed; 0: the default */
   uint32_t max_plans;     /* kinds of arguments of one function with plans of their own, 32 at most; 0: the default */
   uint32_t synchronous;   /* nonzero: plans are made by the call that wants them, and kept whatever they gain */
+  uint32_t small_derivatives; /* nonzero: parts of a single node, too, have backward graphs of their own; for looking */
 } wick_executor_options;
 /* For later calls of modules of this runtime (NULL: of those without one, and of runtimes to come). Calls under way go
  * on as they began. */

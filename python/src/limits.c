@@ -130,15 +130,17 @@ static PyObject *set_limits(PyObject *self, PyObject *object) {
 /* ---- of the process ---- */
 
 static PyObject *set_executor(PyObject *self, PyObject *args, PyObject *keywords) {
-  static const char *const names[] = {"name", "synchronous", "profiled_runs", "bailout_depth", "max_plans", NULL};
+  static const char *const names[] = {
+      "name", "synchronous", "profiled_runs", "bailout_depth", "max_plans", "small_derivatives", NULL};
   const char *name;
-  int synchronous = 0;
+  int synchronous = 0, small = 0;
   wick_executor_options options = {.size = sizeof options};
   ModuleState *state = state_of_module(self);
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "s|pIII:set_executor", KEYWORDS(names), &name, &synchronous,
-                                   &options.profiled_runs, &options.bailout_depth, &options.max_plans))
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "s|pIIIp:set_executor", KEYWORDS(names), &name, &synchronous,
+                                   &options.profiled_runs, &options.bailout_depth, &options.max_plans, &small))
     return NULL;
   options.synchronous = (uint32_t)synchronous;
+  options.small_derivatives = (uint32_t)small;
   CHECK_WICK(state, wick_executor_named(name, &options.executor, &check_error));
   CHECK_WICK(state, wick_set_executor(NULL, &options, &check_error));
   Py_RETURN_NONE;
@@ -224,7 +226,7 @@ static PyObject *memory(PyObject *self, PyObject *unused) {
 static PyMethodDef functions[] = {
     {"set_limits", set_limits, METH_O, "set_limits(limits or None): of this thread's calls from now on; those before."},
     {"set_executor", (PyCFunction)(void (*)(void))set_executor, METH_VARARGS | METH_KEYWORDS,
-     "set_executor(name, synchronous=False, profiled_runs=0, bailout_depth=0, max_plans=0)"},
+     "set_executor(name, synchronous=False, profiled_runs=0, bailout_depth=0, max_plans=0, small_derivatives=False)"},
     {"executor_in_use", executor_in_use, METH_NOARGS, "The name of the executor that calls run in."},
     {"set_fuser", set_fuser, METH_VARARGS,
      "set_fuser(device, name): what runs groups of operators; None: the default."},

@@ -201,7 +201,8 @@ wick_status wick_set_executor(wick_runtime *runtime, const wick_executor_options
                             .compile_now = o.synchronous != 0,
                             .profiled_runs = o.profiled_runs,
                             .bailout_depth = o.bailout_depth,
-                            .max_plans = o.max_plans};
+                            .max_plans = o.max_plans,
+                            .small_derivatives = o.small_derivatives != 0};
   return api_status(executor_choose(runtime_of(runtime), &wanted), error);
 }
 

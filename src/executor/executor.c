@@ -63,7 +63,8 @@ static int set_count;   /* guarded */
 static bool same_options(const ExecutorOptions *a, const ExecutorOptions *b) {
   return a->mode == b->mode && a->no_optimize == b->no_optimize && a->compile_now == b->compile_now &&
          a->force_guard == b->force_guard && a->profiled_runs == b->profiled_runs &&
-         a->bailout_depth == b->bailout_depth && a->max_plans == b->max_plans;
+         a->bailout_depth == b->bailout_depth && a->max_plans == b->max_plans &&
+         a->small_derivatives == b->small_derivatives;
 }
 
 /* The lock is held. */

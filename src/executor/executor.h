@@ -35,6 +35,7 @@ typedef struct ExecutorOptions {
   uint32_t profiled_runs; /* before a plan is made */
   uint32_t bailout_depth; /* how often runs are profiled again after guards failed; then nothing is assumed any more */
   uint32_t max_plans;     /* kinds of arguments of one function that get plans of their own */
+  bool small_derivatives; /* parts of a single node, too, have backward graphs of their own */
 } ExecutorOptions;
 const char *executor_mode_name(ExecutorMode mode);     /* for tests */
 bool executor_mode_parse(Str name, ExecutorMode *out); /* "specialising" too */

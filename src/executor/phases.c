@@ -147,9 +147,10 @@ static void differentiate_in(Phases *p, Block *block) {
 static void run_differentiation(Phases *p) {
   if (p->grad_enabled && needs_gradient(p->graph->block)) {
     RUN(remove_dropout, remove_dropout(p->graph)); /* what gives its argument stays outside of subgraphs */
-    RUN(create_autodiff_subgraphs, create_autodiff_subgraphs(p->graph, AUTODIFF_NODE_THRESHOLD));
+    bool small = p->small_derivatives;
+    RUN(create_autodiff_subgraphs, create_autodiff_subgraphs(p->graph, small ? 1 : AUTODIFF_NODE_THRESHOLD));
     RUN(differentiate, differentiate_in(p, p->graph->block));
-    RUN(inline_autodiff_subgraphs, inline_autodiff_subgraphs(p->graph, AUTODIFF_INLINE_THRESHOLD));
+    RUN(inline_autodiff_subgraphs, inline_autodiff_subgraphs(p->graph, small ? 1 : AUTODIFF_INLINE_THRESHOLD));
   } else {
     run_nondiff_optimization(p);
   }

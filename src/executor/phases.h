@@ -10,6 +10,7 @@ typedef struct Phases {
   Exec *exec;               /* for what passes compute; its observer is shown the graph after every pass */
   const Function *function; /* for the observer; NULL of a subgraph */
   bool grad_enabled;        /* when the graph is entered */
+  bool small_derivatives;   /* as in ExecutorOptions */
   CompileClock *clock;      /* is told what every pass took */
   bool profiles;            /* for the profiling executor, whatever the list */
   bool is_profiled;         /* the graph comes from profiling_insensitive, instrumented */

@@ -183,6 +183,7 @@ static Status begin(const PlanRequest *request, Making *w) {
   w->phases = (Phases){.exec = &w->exec,
                        .function = request->function,
                        .grad_enabled = request->grad_enabled,
+                       .small_derivatives = request->small_derivatives,
                        .clock = &w->clock,
                        .profiles = request->kind != PLAN_REQUIRED && request->kind != PLAN_SPECIALIZED};
   w->spec = (SpecWriter){request->spec, request->paths, request->values, &w->exec};

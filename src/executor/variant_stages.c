@@ -36,6 +36,7 @@ static Status make_plan(Variant *v, PlanKind kind, const Plan *instead_of, Plan 
                          .profiled_runs = v->options.profiled_runs,
                          .record = v->record,
                          .grad_enabled = v->spec.grad_enabled,
+                         .small_derivatives = v->options.small_derivatives,
                          .services = e->services,
                          .caller = v->caller};
   return plan_new(&request, out);

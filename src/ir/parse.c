@@ -588,6 +588,39 @@ static void scope(IrParser *p, Node *node) {
   node->scope = symbol_intern(str_from(arena_printf(p->graph->arena, "scope::" STR_FMT, STR_ARG(name))));
 }
 
+/* The type of the literal that comes: a number, a text, a list of these. NULL: it says none. */
+static const Type *literal_type(IrParser *p) {
+  size_t before = p->at;
+  const Type *found = NULL;
+  skip(p);
+  char c = peek(p);
+  if (c == '"') {
+    found = TYPE(STRING);
+  } else if (isdigit((unsigned char)c) || c == '-') {
+    Str text = number(p);
+    int64_t i;
+    found = str_to_int64(text, 10, &i) ? TYPE(INT) : TYPE(FLOAT);
+  } else if (accept(p, "[")) {
+    const Type *element = literal_type(p);
+    found = element ? type_list(p->graph->store, element) : NULL;
+  }
+  p->at = before;
+  return found;
+}
+
+/* Of a constant for which no type stands: that of its literal; nothing at all is None. */
+static const Type *untyped_constant(IrParser *p) {
+  size_t before = p->at;
+  const Type *found = NULL;
+  if (accept(p, "[")) {
+    if (accept_word(p, "value") && accept(p, "=")) found = literal_type(p);
+  } else {
+    found = TYPE(NONE);
+  }
+  p->at = before;
+  return found ? found : TYPE(TENSOR);
+}
+
 static void nodes(IrParser *p, Block *block);
 
 static void node(IrParser *p, Block *block) {
@@ -597,7 +630,7 @@ static void node(IrParser *p, Block *block) {
   while (!accept(p, "=")) {
     if (names.length) expect(p, ",");
     vec_arena_push(arena, &names, value_name(p));
-    vec_arena_push(arena, &types, (accept(p, ":") ? type(p) : TYPE(TENSOR)));
+    vec_arena_push(arena, &types, (accept(p, ":") ? type(p) : NULL));
   }
   skip(p);
   size_t begin = p->at;
@@ -605,7 +638,8 @@ static void node(IrParser *p, Block *block) {
   Symbol kind = symbol_intern(str_slice(p->text, begin, p->at));
   if (kind == SYMBOL_NONE) fail(p, "expected the kind of a node, as in aten::add");
   Node *made = graph_create(p->graph, kind, 0, NULL, 0);
-  for (size_t i = 0; i < names.length; i++) node_add_output(made, types.data[i]);
+  const Type *untold = kind == SYM_prim_Constant ? untyped_constant(p) : TYPE(TENSOR);
+  for (size_t i = 0; i < names.length; i++) node_add_output(made, types.data[i] ? types.data[i] : untold);
   if (number_begins(symbol_name(kind)) < symbol_name(kind).length) vec_arena_push(arena, &p->numbered, made);
   attributes(p, made);
   uses(p, made);

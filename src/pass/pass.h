@@ -121,8 +121,8 @@ void concat_opt(Graph *graph);
  * plans: archives never hold them. */
 void use_variadic_cat(Graph *graph);
 void use_variadic_stack(Graph *graph);
-/* Regions of convolutions whose results are joined along the channels and go nowhere else become one region, which writes
- * them where the joined tensor has them. For plans. */
+/* Regions of convolutions whose results are joined along the channels and go nowhere else become one region, which
+ * writes them where the joined tensor has them. For plans. */
 void concat_in_place(Graph *graph);
 /* Attributes that the graph does not write are read at its start, once each. */
 void hoist_attributes(Graph *graph);

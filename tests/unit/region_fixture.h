@@ -30,7 +30,7 @@ static inline void region_parse(RegionText *r, const char *text) {
   }
   assert_non_null(r->node);
   r->op = node_operator(r->node);
-  r->body = node_body_new(r->node, r->op, &r->ir.arena);
+  r->body = node_body_new(r->node, r->op, &r->ir.arena, false);
   assert_non_null(r->body->body.region);
 }
 static inline void region_dispose(RegionText *r) {

@@ -11,7 +11,7 @@ class _Switches:
     strategy = [("STATIC", 2), ("DYNAMIC", 10)]
     fuse_on_cpu = texpr = True
     fuse_on_gpu = False
-    synchronous = False
+    synchronous = small_derivatives = False
 
 
 _set = _Switches()
@@ -25,6 +25,8 @@ def _apply_executor():
     changed = {} if _set.profiled_runs == 1 else {"profiled_runs": _set.profiled_runs}
     if _set.bailout_depth != 20:
         changed["bailout_depth"] = _set.bailout_depth
+    if _set.small_derivatives:
+        changed["small_derivatives"] = True
     _C.set_executor(name, _set.synchronous, **changed)
 
 
@@ -70,6 +72,11 @@ def set_bailout_depth(depth):
     if not 0 < depth < 1 << 32:
         raise ValueError("a bailout depth of %r" % (depth,))
     return _switch("bailout_depth", depth, _apply_executor)
+
+
+def set_autodiff_subgraph_inlining(enabled):
+    """False: parts of a single node, too, have backward graphs of their own in plans."""
+    _switch("small_derivatives", not enabled, _apply_executor)
 
 
 def set_fusion_strategy(strategy):
@@ -215,6 +222,7 @@ class strict_fusion:
 
 
 NAMES = {
+    "_debug_set_autodiff_subgraph_inlining": set_autodiff_subgraph_inlining,
     "_jit_set_profiling_executor": set_profiling_executor, "_jit_set_profiling_mode": set_profiling_mode,
     "_jit_set_num_profiled_runs": set_num_profiled_runs, "_jit_get_num_profiled_runs": get_num_profiled_runs,
     "_jit_set_bailout_depth": set_bailout_depth, "_jit_set_fusion_strategy": set_fusion_strategy,
