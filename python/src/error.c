@@ -56,8 +56,8 @@ static PyObject *class_in_program(ModuleState *state, PyObject *class) {
   return made;
 }
 
-/* The last line of a program's error as PyTorch has it: "builtins.ValueError: no" of what the program raised by a class,
- * "RuntimeError: no" of all else. */
+/* The last line of a program's error as PyTorch has it: "builtins.ValueError: no" of what the program raised by a
+ * class, "RuntimeError: no" of all else. */
 static void raise_in_program(PyObject *class, wick_status status, const wick_error *error) {
   const char *message = wick_error_message(error), *trace = wick_error_trace(error), *named = wick_error_exception(error);
   bool is_plain = status != WICK_RAISED || !*named || strcmp(named, "RuntimeError") == 0;

@@ -601,7 +601,9 @@ static const Type *literal_type(IrParser *p) {
     int64_t i;
     found = str_to_int64(text, 10, &i) ? TYPE(INT) : TYPE(FLOAT);
   } else if (accept(p, "[")) {
+    if (++p->depth > MAX_DEPTH || STACK_IS_LOW()) fail(p, "constants are nested too deeply");
     const Type *element = literal_type(p);
+    p->depth--;
     found = element ? type_list(p->graph->store, element) : NULL;
   }
   p->at = before;

@@ -518,7 +518,7 @@ static void programs_take_little(void **state) {
   settle_blocks(module, SIDE, WICK_GRAD_OFF);
   int64_t first = taken - program, plans = (int64_t)module_memory(module).plans;
   assert_true(first <= OF_FIRST_PLAN * OPERATORS); /* with Code of what ran as written and what calls keep */
-  assert_true(plans <= first && plans >= first / 8 * 7);
+  assert_true(plans <= first && plans >= first / 5 * 4);
   settle_blocks(module, SIDE, WICK_GRAD_ON);
   int64_t second = taken - program - first;
   assert_true(second <= OF_PLAN * OPERATORS);

@@ -1,6 +1,6 @@
-/* What the transform of filters lacks to be the filters, bit for bit. The transform says what each element was, up to its
- * own rounding; kept is by how many floats that is beside the truth, a byte for an element, and the few that are further
- * off. So a weight whose transform is kept anyway takes a quarter of its own size beside it. */
+/* What the transform of filters lacks to be the filters, bit for bit. The transform says what each element was, up to
+ * its own rounding; kept is by how many floats that is beside the truth, a byte for an element, and the few that
+ * are further off. So a weight whose transform is kept anyway takes a quarter of its own size beside it. */
 #pragma once
 
 #include "compute/conv/conv_weights.h"
