@@ -258,7 +258,8 @@ class Marks(unittest.TestCase):
     def test_tree(self):
         text = str(torch.jit.frontend.get_jit_def(plus_one, plus_one.__name__))
         self.assertEqual(text.split(), """(def (ident plus_one) (decl
-            (list (param (ident x) (option) (option) (False))) (option)) (list (return (+ (variable (ident x)) (const 1)))))""".split())
+            (list (param (ident x) (option) (option) (False))) (option))
+            (list (return (+ (variable (ident x)) (const 1)))))""".split())
         self.assertEqual(torch.jit.frontend.get_default_args(lambda a, b=3: a), {"b": 3})
 
     def test_empty_containers(self):
