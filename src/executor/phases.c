@@ -202,7 +202,8 @@ void run_profiling_optimizations(Phases *p) {
   p->is_profiled = true;
   RUN(insert_guards, insert_guards(p->graph, p->grad_enabled));
   RUN_LIST(guard);
-  p->baseline = bailout_baseline(p->graph, p->graph->arena, p->graph->store);
+  Status status = p->keep_baseline(p);
+  if (status) catch_throw(p->graph->arena->catch_point, status);
   compile_clock_step(p->clock, "baseline");
   RUN(specialize_autogradzero, specialize_autogradzero(p->graph));
   run_required_passes(p);

@@ -14,7 +14,8 @@ typedef struct Phases {
   CompileClock *clock;      /* is told what every pass took */
   bool profiles;            /* for the profiling executor, whatever the list */
   bool is_profiled;         /* the graph comes from profiling_insensitive, instrumented */
-  Graph *baseline;          /* out, of profiling_optimizations: what failed guards go on in */
+  /* Of profiling_optimizations, when `graph` is what failed guards go on in. */
+  Status (*keep_baseline)(struct Phases *p);
 } Phases;
 
 /* The file under whose name PyTorch logs what becomes of graphs; "graph_executor" shows them all. */

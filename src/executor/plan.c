@@ -70,6 +70,31 @@ static void copy_profiled(Making *w) {
   compile_clock_step(&w->clock, "copy and inline");
 }
 
+typedef struct Baseline {
+  const Graph *from;
+  Arena arena;
+  Graph *graph;
+} Baseline;
+
+static void copy_baseline(void *baseline) {
+  Baseline *b = baseline;
+  b->graph = bailout_baseline(b->from, &b->arena, b->from->store);
+}
+
+/* Its graph is gone before the passes go on. */
+static Status keep_baseline(Phases *phases) {
+  const Making *w = (const Making *)((const char *)phases - offsetof(Making, phases));
+  TypeStore *store = &w->plan->store;
+  Baseline b = {.from = phases->graph};
+  arena_init(&b.arena, NULL);
+  b.arena.beside = &store->arena;
+  Status status = arena_protect(&b.arena, copy_baseline, &b);
+  if (!status) status = code_compile_baseline(b.graph, w->request->name, &w->plan->baseline);
+  graph_dispose(b.graph);
+  arena_dispose(&b.arena);
+  return status;
+}
+
 static void run_phases(void *argument) {
   Making *w = argument;
   const PlanRequest *r = w->request;
@@ -147,6 +172,12 @@ static Status compile_code(Plan *plan, Str name) {
   return status;
 }
 
+static void leave_workshop(Making *w) {
+  graph_dispose(w->phases.graph);
+  w->phases.graph = NULL;
+  arena_dispose(&w->workshop);
+}
+
 static void keep_graph(void *making) {
   Making *w = making;
   TypeStore *store = &w->plan->store;
@@ -159,8 +190,8 @@ static Status make_code(Making *w) {
   Plan *plan = w->plan;
   if (r->kind == PLAN_PROFILING) TRY(profiling_record_new(w->phases.graph, r->profiled_runs, r->record, &plan->record));
   TRY(arena_protect(&plan->store.arena, keep_graph, w));
+  leave_workshop(w);
   compile_clock_step(&w->clock, "compact");
-  if (w->phases.baseline) TRY(code_compile_baseline(w->phases.baseline, r->name, &plan->baseline));
   TRY(compile_code(plan, r->name));
   compile_clock_step(&w->clock, "code");
   return OK;
@@ -185,6 +216,7 @@ static Status begin(const PlanRequest *request, Making *w) {
                        .grad_enabled = request->grad_enabled,
                        .small_derivatives = request->small_derivatives,
                        .clock = &w->clock,
+                       .keep_baseline = keep_baseline,
                        .profiles = request->kind != PLAN_REQUIRED && request->kind != PLAN_SPECIALIZED};
   w->spec = (SpecWriter){request->spec, request->paths, request->values, &w->exec};
   exec_init_in(&w->exec, request->caller ? request->caller->runtime : runtime_of_process(), request->services);
@@ -218,9 +250,7 @@ Status plan_new(const PlanRequest *request, Plan **out) {
     status = make_code(&making);
     if (!status) count_bytes(*out = plan_retain(making.plan));
   }
-  graph_dispose(making.phases.graph);
-  graph_dispose(making.phases.baseline);
-  arena_dispose(&making.workshop);
+  leave_workshop(&making);
   plan_release(making.plan);
   return status;
 }
