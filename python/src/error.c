@@ -59,11 +59,16 @@ static PyObject *class_in_program(ModuleState *state, PyObject *class) {
 /* The last line of a program's error as PyTorch has it: "builtins.ValueError: no" of what the program raised by a
  * class, "RuntimeError: no" of all else. */
 static void raise_in_program(PyObject *class, wick_status status, const wick_error *error) {
-  const char *message = wick_error_message(error), *trace = wick_error_trace(error), *named = wick_error_exception(error);
+  const char *message = wick_error_message(error), *trace = wick_error_trace(error),
+             *named = wick_error_exception(error);
   bool is_plain = status != WICK_RAISED || !*named || strcmp(named, "RuntimeError") == 0;
   const char *module = is_plain || strchr(named, '.') ? "" : "builtins.";
   const char *between = status != WICK_RAISED && strcmp(named, "KeyError") == 0 ? "KeyError: " : "";
   size_t length = strlen(trace);
+  if (strncmp(trace, "Traceback", 9) != 0) { /* of compiling: where what can't be compiled is called */
+    PyErr_Format(class, "%s%s%s", message, *message && message[strlen(message) - 1] == '\n' ? "" : "\n", trace);
+    return;
+  }
   PyErr_Format(class, "The following operation failed in the TorchScript interpreter.\n%s%s%s%s: %s%s", trace,
                length && trace[length - 1] != '\n' ? "\n" : "", module, is_plain ? "RuntimeError" : named, between,
                message);

@@ -85,7 +85,7 @@ static PyObject *call_operator(PyObject *callable, PyObject *const *values, size
     if (is_out && values[call.count + i] != Py_None) call.out = values[call.count + i];
   }
   BoundCall bound;
-  if (!operator_choose(self, &call, &bound)) return NULL;
+  if (!operator_choose(self, &call, &bound)) return foreign_call(self, &call);
   PyObject *made = operator_run_bound(self, &bound);
   bound_clear(&bound);
   return made;

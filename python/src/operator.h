@@ -14,6 +14,9 @@ typedef struct OperatorObject {
 
 /* autocast.c: what a call is in a region. */
 PyObject *autocast_call(const OperatorObject *self, PyObject *const *values, Py_ssize_t count, PyObject *names);
+/* override.c: the call by an argument's __torch_function__, after no signature fits; NULL, the error that is set stays
+ * where no argument has one. */
+PyObject *foreign_call(const OperatorObject *self, const CallArguments *call);
 /* "add": what Python calls it. */
 const char *operator_short_name(const OperatorObject *self);
 /* Overloads are read when they are first needed; false with an error. */

@@ -36,12 +36,27 @@ static const ForeignRow *row_of(const Call *call) {
   return (const ForeignRow *)call->op->row;
 }
 
-/* Lists and dicts get the types of the schema: an empty one does not know its own. */
+static bool is_plainly(IValue value, const Type *type) {
+  switch (value.tag) {
+    case TAG_TENSOR:
+      return type->kind == TYPE_TENSOR;
+    case TAG_INT:
+      return type->kind == TYPE_INT;
+    case TAG_FLOAT:
+      return type->kind == TYPE_FLOAT;
+    case TAG_BOOL:
+      return type->kind == TYPE_BOOL;
+    default:
+      return false;
+  }
+}
+
+/* The schema's types are what the program counts on. Lists and dicts get them: an empty one does not know its own. */
 static Status type_results(Call *call) {
   const FunctionSchema *schema = operator_schema(call->op);
   for (uint32_t i = 0; i < call->output_count && i < schema->return_count; i++) {
     IValue given = call->outputs[i], typed;
-    if (given.tag != TAG_LIST && given.tag != TAG_DICT && given.tag != TAG_TUPLE) continue;
+    if (is_plainly(given, schema->returns[i].type)) continue;
     TRY(argument_convert(given, schema->returns[i].type, "the kernel's result", &typed));
     call_set(call, i, typed);
   }

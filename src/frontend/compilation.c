@@ -204,6 +204,18 @@ static void emit_function(Compilation *c, void *argument) {
   graph_seal(m->whole);
 }
 
+/* "Net.forward" of "__torch__.models.Net.forward", "f" of "__torch__.f". */
+static Str shown_name(Str name) {
+  size_t begin = name.length, parts = 0;
+  while (begin && parts < 2) {
+    size_t before = begin - (parts ? 1 : 0);
+    while (before && name.data[before - 1] != '.') before--;
+    if (parts && (str_starts_with(str_slice(name, before, begin - 1), "___torch_mangle_") || !before)) break;
+    begin = before, parts++;
+  }
+  return str_slice(name, begin, name.length);
+}
+
 static void ensure_defined(Function *function, void *compilation);
 
 /* A class has the attributes that its __init__ sets: that compiles before the other methods. */
@@ -249,8 +261,9 @@ static void ensure_defined(Function *function, void *compilation) {
   d->failed = true;
   if (c->frame) { /* who asked for it */
     StrBuf text = {0};
-    strbuf_printf(&text, "'" STR_FMT "' is being compiled since it was called from '" STR_FMT "'\n",
-                  STR_ARG(function->name), STR_ARG(c->frame->name));
+    Str called = shown_name(function->name), caller = shown_name(c->frame->name);
+    strbuf_printf(&text, "'" STR_FMT "' is being compiled since it was called from '" STR_FMT "'\n", STR_ARG(called),
+                  STR_ARG(caller));
     source_range_highlight(c->frame->call, &text);
     status = status_add_trace(status, text.data ? text.data : "");
     strbuf_dispose(&text);

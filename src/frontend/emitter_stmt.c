@@ -235,7 +235,7 @@ static void emit_loop_exit(Emitter *e, const Tree *stmt) {
   if (e->loop == LOOP_UNROLLED)
     compilation_fail(
         e->c, stmt->range,
-        "Because we emit iteration over Modulelists or Tuples as unrolled loops, we do not support break or "
+        "Because we emit iteration over modulelists or tuples as unrolled loops, we do not support break or "
         "continue inside the body of these loops");
   if (e->loop == LOOP_NONE) compilation_fail(e->c, stmt->range, "SyntaxError: '%s' outside loop", word);
   emit_node(e, stmt->range, stmt->kind == TK_BREAK ? SYM_prim_BreakStmt : SYM_prim_ContinueStmt, 0, NULL, 0);

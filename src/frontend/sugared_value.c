@@ -422,6 +422,19 @@ static Value *value_len(SugaredValue *self, Emitter *e, SourceRange range) {
   }
 }
 
+/* Modules have types of their own, so that which one is meant must be known. */
+static void refuse_index(Emitter *e, SourceRange range, const Value *value) {
+  ContainerKind kind = container_of(value->type);
+  if (kind == CONTAINER_DICT)
+    compilation_fail(e->c, range,
+                     "Unable to extract string literal index. ModuleDict indexing is only supported with string "
+                     "literals. Enumeration of ModuleDict is supported, e.g. 'for k, v in self.items(): ...'");
+  if (kind)
+    compilation_fail(e->c, range,
+                     "Expected integer literal for index. ModuleList/Sequential indexing is only supported with "
+                     "integer literals. Enumeration is supported, e.g. 'for index, v in enumerate(self): ...'");
+}
+
 static SugaredValue *value_get_item(SugaredValue *self, Emitter *e, SourceRange range, Value *index, const Type *hint) {
   Value *value = self->value, *inputs[3] = {value, index, NULL};
   switch (value->type->kind) {
@@ -447,10 +460,10 @@ static SugaredValue *value_get_item(SugaredValue *self, Emitter *e, SourceRange 
           SugaredValue **elements = container_elements(e, range, value, false, true, &count);
           int64_t at = constant.i < 0 ? constant.i + count : constant.i;
           if (at >= 0 && at < count) return elements[at];
-          compilation_fail(e->c, range, "index %lld is out of range of a container of %u modules",
-                           (long long)constant.i, count);
+          compilation_fail(e->c, range, "Index %lld out of range of length %u", (long long)constant.i, count);
         }
       }
+      if (c->is_module && !class_type_find_method(c, STR("__getitem__"))) refuse_index(e, range, value);
       NamedValue argument = named_argument(STR(""), index, range);
       return sugared_value(e->c, emit_method_call(e, range, value, STR("__getitem__"),
                                                   &(CallArguments){.count = 1, .positional = &argument}));

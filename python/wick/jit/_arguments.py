@@ -140,6 +140,9 @@ class _Call:
         if len(self.args) > len(names):
             raise RuntimeError("%s() expected at most %d argument(s) but received %d argument(s).%s"
                                % (self.name, len(names), len(self.args) + len(self.kwargs), text))
+        if len(self.args) > self.schema.positional:
+            raise RuntimeError("%s() takes %d positional argument(s) but %d was/were given. %s"
+                               % (self.name, self.schema.positional, len(self.args), text))
         for i, name in enumerate(names):
             if i >= len(self.args) and name not in self.kwargs and not self.schema.has_default[i]:
                 raise RuntimeError("%s() is missing value for argument '%s'.%s" % (self.name, name, text))

@@ -133,7 +133,11 @@ class ScriptModule(nn.Module):
             super().__setattr__(name, value)
             return
         if name in fields["_attribute_names"]:
-            handle.set(name, value)
+            try:
+                handle.set(name, value)
+            except RuntimeError as error:
+                raise RuntimeError("Could not cast attribute '%s' to type %s" % (name, str(error).partition(
+                    "should be of type ")[2] or error)) from None
             if name == "training":
                 fields["training"] = bool(value)
         elif isinstance(value, nn.Module):
@@ -444,7 +448,7 @@ def _become(module, handle, original, children, kind):
 
 
 def _no_forward(name, *args, **kwargs):
-    raise NotImplementedError("Module [%s] is missing the required \"forward\" function" % name)
+    raise AttributeError("'RecursiveScriptModule' object has no attribute 'forward': %s has no such method" % name)
 
 
 def _children_of(handle):

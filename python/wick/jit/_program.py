@@ -255,7 +255,7 @@ class Builder:
         if not inspect.isclass(thing) and getattr(type(thing), "_is_compiled", None) is not None:
             return ("value", thing)
         if inspect.isclass(thing):
-            return self._answer_class(thing)
+            return ("namespace",) if is_module_class(thing) else self._answer_class(thing)
         path = language_name(thing) if callable(thing) else None
         if path and not _is_users(thing) and (language_has(path) or not isinstance(thing, types.FunctionType)):
             return ("alias", path)
@@ -307,8 +307,8 @@ class Builder:
         _put_defaults(node, plain, self, translator)
         modifier = _modifiers.modifier_of(function)
         if modifier == _modifiers.UNUSED:
-            text = "%s is marked as unused: compiled code can't call it" % plain.__qualname__
-            error = _frontend.apply(_frontend.var("NotImplementedError"), [_frontend.string(text)])
+            text = "This Python function is annotated to be ignored and cannot be run: " + plain.__qualname__
+            error = _frontend.apply(_frontend.var("RuntimeError"), [_frontend.string(text)])
             body = [("TK_RAISE", (error,), 0, 0)]
             tree = translator.function(node, name, body=body)
         elif modifier == _modifiers.IGNORE:

@@ -18,8 +18,9 @@ class Kind:
 class Schema:
     """The parameters of a function: pairs of a name and a Kind; `has_default` of each."""
 
-    def __init__(self, parameters, has_default):
+    def __init__(self, parameters, has_default, positional):
         self.parameters, self.has_default = parameters, has_default
+        self.positional = positional  # how many may be given without their names
 
     @property
     def names(self):
@@ -108,13 +109,15 @@ def result(text):
 def parse(text):
     """The Schema of `name(parameters) -> results`."""
     reader = _Reader(text, text.index("(") + 1)
-    parameters, has_default = [], []
+    parameters, has_default, positional = [], [], None
     while not reader.took(")"):
-        if not reader.took("*"):
+        if reader.took("*"):
+            positional = len(parameters)
+        else:
             kind = reader.kind()
             parameters.append((reader.word(), kind))
             has_default.append(reader.took("="))
             if has_default[-1]:
                 reader.default()
         reader.took(",")
-    return Schema(parameters, has_default)
+    return Schema(parameters, has_default, len(parameters) if positional is None else positional)

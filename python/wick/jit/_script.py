@@ -197,9 +197,12 @@ def _told(error, function):
     place = getattr(error, "_script_place", None)
     if place:
         lines = place.splitlines()
-        lines[0] = "It is compiled since '%s' uses it" % function.__name__
+        lines[0] = "'%s' is being compiled since it was called from '%s'" % (
+            getattr(error, "_script_name", "it"), function.__name__)
         error.args = ("\n".join([str(error).rstrip()] + lines),) + error.args[1:]
         error._script_place = None
+    if hasattr(error, "__dict__"):
+        error._script_name = function.__name__
     return error
 
 

@@ -107,7 +107,13 @@ def value_type_text(value):
         return "Tensor"
     if isinstance(value, (_C.dtype, _C.layout, _C.memory_format)):
         return "int"
-    if isinstance(value, enum.Enum) or is_named_tuple(type(value)):
+    if isinstance(value, enum.Enum):
+        return type_text(type(value))
+    if is_named_tuple(type(value)):
+        declared = getattr(type(value), "__annotations__", {})
+        for name, item in zip(value._fields, value):
+            if name not in declared and value_type_text(item) != "Tensor":
+                raise TypeUnknown("the field '%s' of %s has no annotation and is no Tensor" % (name, type(value)))
         return type_text(type(value))
     if isinstance(value, tuple) and type(value) is tuple:
         return "Tuple[%s]" % (", ".join(value_type_text(item) for item in value) or "()")
