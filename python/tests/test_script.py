@@ -254,7 +254,7 @@ class TestFunctions(unittest.TestCase):
         with self.assertRaisesRegex(RuntimeError, "export"):
             wick.jit.script(g).save_to_buffer()
         self.assertEqual(wick.jit.script(h)(1), 1)
-        with self.assertRaisesRegex(NotImplementedError, "unused"):
+        with self.assertRaisesRegex(RuntimeError, "annotated to be ignored and cannot be run"):
             wick.jit.script(h)(4)
 
     def test_is_scripting_and_annotate(self):
@@ -349,7 +349,8 @@ class TestErrors(unittest.TestCase):
 
         def outer(x):
             return inner(x) + 1
-        self.refused(outer, "missing_name", "uses it", "return inner(x) + 1")
+        self.refused(outer, "missing_name", "'inner' is being compiled since it was called from 'outer'",
+                     "return inner(x) + 1")
 
     def test_what_the_language_lacks(self):
         def with_lambda(x):

@@ -82,7 +82,7 @@ class CodeGen:
                 return _PREFIX[name] + args[0]
             if name == "getitem":
                 return "%s[%s]" % (args[0], args[1])
-        if node.target is getattr and isinstance(node.args[1], str) and node.args[1].isidentifier() and len(args) == 2:
+        if node.target is getattr and len(args) == 2 and str(node.args[1]).isidentifier():
             return "%s.%s" % (args[0], node.args[1])
         return "%s(%s)" % (self.name_of(node.target), ", ".join(args))
 
@@ -228,7 +228,8 @@ class Graph:
                 raise RuntimeError("Node '%s' does not belong to this Graph!" % node.name)
             for used in node.all_input_nodes:
                 if used not in seen:
-                    raise RuntimeError("Argument '%s' of Node '%s' was used before it has been defined!" % (used, node))
+                    raise RuntimeError("Argument '%s' of Node '%s' was used before it has been defined!"
+                                       % (used, node))
             if node.name in names:
                 raise RuntimeError("Node redefined name %s!" % node.name)
             seen.add(node)

@@ -123,7 +123,8 @@ class GraphModule(Module):
                 parts = node.target.split(".")
                 used.update(".".join(parts[:i + 1]) for i in range(len(parts)))
                 if node.op == "call_module":
-                    used.update(node.target + "." + name for name, _ in self.get_submodule(node.target).named_modules())
+                    inner = self.get_submodule(node.target).named_modules()
+                    used.update(node.target + "." + name for name, _ in inner)
         for name, _ in list(self.named_modules()):
             if name and name not in used:
                 self.delete_submodule(name)

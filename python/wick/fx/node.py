@@ -45,8 +45,8 @@ def qualified_name(function):
 
 
 class Node:
-    """`op` says which step, `target` what is called or read, `args` and `kwargs` what with; `users` are the Nodes that
-    take its value."""
+    """`op` says which step, `target` what is called or read, `args` and `kwargs` what with; `users` are the Nodes
+    that take its value."""
 
     def __init__(self, graph, name, op, target, args, kwargs, return_type=None):
         if op not in OPS:

@@ -228,7 +228,7 @@ def _init_text(cls, fields):
 
 
 def _compared_text(cls, name, unequal, one_is_none):
-    """Lines that compare a field: `unequal` where both have a value that differs, `one_is_none` where one has."""
+    """Lines that compare a field: `unequal` where values differ, `one_is_none` where one of the two has none."""
     field = next(f for f in dataclasses.fields(cls) if f.name == name)
     mine, others = "mine_" + name, "other_" + name
 

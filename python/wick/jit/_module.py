@@ -464,7 +464,7 @@ def _children_of(handle):
 
 
 def wrap_module(handle, is_frozen=False):
-    """A RecursiveScriptModule of a program's module, with those that it holds; a frozen one has nothing of Python."""
+    """A RecursiveScriptModule of a program's module, with those it holds; nothing of a frozen one is Python's."""
     children = _children_of(handle)
     kind = None if is_frozen else _recursive.kinds.get(handle.class_name)
     return RecursiveScriptModule._of(handle, None, children, kind)
