@@ -7,7 +7,8 @@
 /* What no engine restores itself: vectors, terms, images. */
 static Status restore_inputs(const Call *call, uint64_t weights) {
   for (uint32_t i = 0; i < call->input_count; i++)
-    if (!(i < 64 && weights >> i & 1) && call->inputs[i].tag == TAG_TENSOR && call->inputs[i].tensor->flags & TENSOR_DROPPED)
+    if (!(i < 64 && weights >> i & 1) && call->inputs[i].tag == TAG_TENSOR &&
+        call->inputs[i].tensor->flags & TENSOR_DROPPED)
       TRY(tensor_restore(call->inputs[i].tensor));
   return OK;
 }
