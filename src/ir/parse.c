@@ -605,7 +605,6 @@ static const Type *literal_type(IrParser *p) {
     const Type *element = literal_type(p);
     p->depth--;
     found = element ? type_list(p->graph->store, element) : NULL;
-    p->depth--;
   }
   p->at = before;
   return found;
