@@ -65,6 +65,9 @@ Status call_plan_make(const Operator *op, const CallPlan **out) {
       if (plan->out_count++ == 0) plan->first_out = i;
     }
   }
+  /* Regions take what their operators take: numbers in lists, too. */
+  if (schema->is_vararg && operator_is_of_plans(op) && schema->argument_count < CALL_MAX_INPUTS)
+    plan->held |= UINT64_MAX << schema->argument_count;
   for (uint32_t i = 0; i < schema->return_count; i++) {
     const AliasInfo *alias = schema->returns[i].alias;
     if (alias && !alias->is_write && !alias->contained_write) plan->is_view = true;

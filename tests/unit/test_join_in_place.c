@@ -1,6 +1,8 @@
 /* Convolutions whose results are joined along their channels, as a region with the join, against the same one by one:
  * values, sizes, strides, errors. */
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 
 #include "checks.h"
 #include "outcome.h"
@@ -103,7 +105,44 @@ static void test_errors(void **state) {
   release_inputs(inputs);
 }
 
+/* Who appends, and takes away again, what a list of strides holds. */
+static atomic_bool is_done;
+static void *change_list(void *argument) {
+  List *list = argument;
+  while (!atomic_load(&is_done)) {
+    for (int i = 0; i < 200; i++) check(list_append(list, ivalue_int(1)));
+    list_truncate(list, 2);
+  }
+  return NULL;
+}
+
+/* Numbers that another thread may change are held for the call, as of the operators by themselves. */
+static void test_shared_lists(void **state) {
+  (void)state;
+  IValue inputs[INPUTS], out;
+  List *strides;
+  pthread_t thread;
+  check(list_from_ints(SIZES(1, 1), 2, &strides));
+  make_inputs(inputs, random_tensor(4, SIZES(1, 4, 5, 6)), random_tensor(4, SIZES(1, 4, 5, 6)),
+              (const int64_t[]){2, 3, 4});
+  ivalue_release(inputs[5]);
+  inputs[5] = ivalue_list(strides);
+  ivalue_mark_shared(inputs[5]);
+  assert_int_equal(pthread_create(&thread, NULL, change_list, strides), 0);
+  for (int i = 0; i < 2000; i++) {
+    Status status = region_call(&exec, &joined, inputs, &out);
+    if (!status) ivalue_release(out);
+    status_free(status); /* there were more than two */
+  }
+  atomic_store(&is_done, true);
+  pthread_join(thread, NULL);
+  check(region_call(&exec, &joined, inputs, &out));
+  ivalue_release(out);
+  release_inputs(inputs);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_values), cmocka_unit_test(test_errors)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_values), cmocka_unit_test(test_errors),
+                                     cmocka_unit_test(test_shared_lists)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,5 +1,6 @@
 /* Regions whose results are joined along their channels and go nowhere else become one region with the join, whose
  * engine writes each result where the joined tensor has it (op/nn/conv_region.c). */
+#include "call/call_plan.h"
 #include "interp/region_read.h"
 #include "ir/graph_log.h"
 #include "ir/subgraph.h"
@@ -33,7 +34,7 @@ static uint32_t count_arguments(const Node *maker) {
 
 static bool can_be_joined(const Node *cat) {
   int64_t dim;
-  uint32_t count = cat->input_count - 1, arguments = cat->input_count;
+  uint32_t count = cat->input_count - 1, arguments = cat->input_count, inputs = 0;
   if (cat->input_count < 3 || count > REGION_MAX_UNITS || !constant_int(node_input(cat, count), &dim) ||
       dim != CHANNELS)
     return false;
@@ -41,8 +42,9 @@ static bool can_be_joined(const Node *cat) {
     const Node *maker = node_input(cat, i)->node;
     if (!is_maker(maker, cat)) return false;
     arguments += count_arguments(maker);
+    inputs += maker->input_count;
   }
-  return arguments <= REGION_MAX_ARGUMENTS;
+  return arguments <= REGION_MAX_ARGUMENTS && inputs <= CALL_MAX_INPUTS;
 }
 
 static Value *map_lookup(Value *value, void *argument) {
