@@ -411,8 +411,7 @@ Status code_compile_baseline(const Graph *graph, Str name, Code **out) {
 }
 
 Status code_compile_plan(const Graph *graph, Str name, const Code *baseline, const StateValues *state, Code **out) {
-  assert(graph->is_sealed);
-  return code_compile_with(graph, name, CODE_GOES_FIRST, baseline, state, out);
+  return code_compile_with(graph, name, graph->is_sealed ? CODE_GOES_FIRST : 0, baseline, state, out);
 }
 
 size_t code_bytes(const Code *code) {

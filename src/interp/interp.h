@@ -48,8 +48,8 @@ typedef struct StateValues {
   bool knows_effects;       /* and then: */
   const Node *first_effect; /* alias_first_effect of the graph */
 } StateValues;
-/* The graph, which is sealed, and `baseline` must live as long as *out, which borrows Subgraphs of the graph's nodes.
- * baseline: NULL when the graph has no guards. */
+/* `baseline` must live as long as *out, and so must the graph, if it is sealed: then Subgraphs of its nodes are
+ * borrowed. baseline: NULL when the graph has no guards. */
 Status code_compile_plan(const Graph *graph, Str name, const Code *baseline, const StateValues *state,
                          Code **out) MUST_CHECK;
 typedef struct InterpRun {
