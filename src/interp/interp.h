@@ -17,8 +17,8 @@
 #include "ir/ir.h"
 
 typedef struct Code Code;
-/* Self-contained: borrows nothing of the graph but types, sources and callables, which the unit keeps. It has copies of
- * the Subgraphs of operators that may decline. */
+/* Self-contained: borrows nothing of the graph but types, sources and callables, which the unit keeps. It has compact
+ * copies of the Subgraphs of operators that may decline. */
 Status code_compile(const Graph *graph, Str name, Code **out) MUST_CHECK;
 void code_free(Code *code);
 size_t code_bytes(const Code *code);            /* with those of its forks; NULL: 0 */
