@@ -31,6 +31,7 @@ BY_FUNCTION = {
     "wick_module_load_state": {"module": "f->loaded", "state": "f->state"},
     "wick_module_train": {"module": "f->loaded"},
     "wick_module_to": {"module": "f->loaded", "floating_dtype": "WICK_FLOAT64"},
+    "wick_module_to_device": {"module": "f->loaded", "device": '"cpu"'},
     "wick_module_freeze": {"module": "f->frozen_from", "preserved": "f->preserved", "preserved_count": "1"},
     "wick_module_freeze_with": {"module": "f->frozen_from", "options": "&(wick_freeze_options){.size = sizeof(wick_freeze_options)}"},
     "wick_module_extra_file": {"module": "f->loaded", "name": '"none"'},

@@ -131,6 +131,9 @@ WICK_API wick_status wick_module_load_state(wick_module *module, const wick_valu
 /* Not while the module runs elsewhere. */
 WICK_API wick_status wick_module_train(wick_module *module, int training, wick_error **error);
 WICK_API wick_status wick_module_to(wick_module *module, uint32_t floating_dtype, wick_error **error);
+/* Parameters and buffers on that device, "cuda:0"; its library is opened where it is not there yet. Devices that the
+ * program itself names, and its constants, stay. Not while the module runs elsewhere. */
+WICK_API wick_status wick_module_to_device(wick_module *module, const char *device, wick_error **error);
 /* A new module whose forward (and preserved methods) has the attributes that nobody changes as constants, and the calls
  * inlined; its own hooks are not in it, as in PyTorch. `preserved` names methods and attributes that stay ("scale",
  * "inner.weight", a whole submodule "inner"). Only in evaluation mode. */

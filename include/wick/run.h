@@ -48,6 +48,8 @@ typedef struct wick_run_options {
   uint32_t fuser;            /* WICK_FUSER_...; 0: the runtime's */
   wick_profile *profile;     /* where the time of operators is recorded; NULL: nowhere, which costs nothing */
   uint32_t shares_arguments; /* nonzero: lists and dicts of just the types wanted are passed themselves */
+  uint32_t reserved;
+  const char *default_device; /* "cuda:0": where the program makes tensors that it tells no device; NULL: the CPU */
 } wick_run_options;
 /* Calls a method (or function). `arguments` are borrowed; the last `named_count` of the `count` are named by `names`.
  * Containers are passed as Python passes them to TorchScript: copied, with the types the schema asks for, unless

@@ -726,6 +726,10 @@ class Module : public detail::Shared<wick_module, wick_module_release, wick_modu
     detail::call(wick_module_to, get(), floating_dtype);
     return *this;
   }
+  Module &to(const std::string &device) {
+    detail::call(wick_module_to_device, get(), device.c_str());
+    return *this;
+  }
   Module clone(bool share_tensors) const {
     Module module;
     detail::call(wick_module_clone, nullptr, get(), int(share_tensors), module.out());

@@ -242,7 +242,14 @@ wick_status wick_module_to(wick_module *module, uint32_t floating_dtype, wick_er
   API_NEED(module);
   if (floating_dtype >= DTYPE_COUNT)
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "%u is no dtype", floating_dtype), error);
-  return api_status(module->module ? module_to(module->module, (DType)floating_dtype, DEVICE_CPU_0) : OK, error);
+  return api_status(module->module ? module_to(module->module, (DType)floating_dtype) : OK, error);
+}
+wick_status wick_module_to_device(wick_module *module, const char *device, wick_error **error) {
+  Device where;
+  API_NEED(module);
+  API_NEED(device);
+  API_TRY(device_parse(str_from(device), &where));
+  return api_status(module->module ? module_to_device(module->module, where) : OK, error);
 }
 
 const char *wick_module_extra_file(const wick_module *module, const char *name, size_t *out_length) {

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "fuse/backend.h"
 #include "interp/op_profile.h"
+#include "tensor/device_class.h"
 #include "trace/trace.h"
 
 static int64_t limit_of(uint64_t wanted) {
@@ -35,6 +36,10 @@ Status api_apply_run_options(Exec *exec, const wick_run_options *options, WorkBu
   if (!fuse_exists((Fuser)o.fuser, DEVICE_CPU))
     return status_new(ERROR_INVALID_ARGUMENT, "wick_run_options: fuser %u", o.fuser);
   if (o.fuser) exec->fuser = (uint8_t)o.fuser;
+  if (o.default_device) {
+    TRY(device_parse(str_from(o.default_device), &exec->default_device));
+    TRY(device_choose(&exec->default_device));
+  }
   if (o.cancel) work_set_stop(&exec->work, &o.cancel->fired);
   *out_cancel = o.cancel;
   *out_profile = o.profile;

@@ -6,6 +6,7 @@
 #include <assert.h>
 
 #include "call/call_internal.h"
+#include "call/device_kernel.h"
 
 #include "call/open_inputs.h"
 #include "call/pointwise.h"
@@ -308,9 +309,22 @@ static __attribute__((noinline)) Status run_without_undefined(Call *call, const 
   return run_kind(&inner, plan, flags, place);
 }
 
+static __attribute__((noinline)) Status run_on_default_device(Call *call, const CallPlan *plan) {
+  IValue inputs[CALL_MAX_INPUTS];
+  Call inner = *call;
+  memcpy(inputs, call->inputs, call->input_count * sizeof *inputs);
+  for (uint32_t i = 0; i < call->input_count; i++)
+    if (plan->devices >> i & 1) inputs[i] = ivalue_device(call->exec->default_device);
+  inner.inputs = inputs;
+  return operator_run(&inner);
+}
+
 Status operator_run(Call *call) {
   const CallPlan *plan;
   TRY(call_plan(call->op, &plan));
+  if (plan->devices && call->exec->default_device.type != DEVICE_CPU && call->input_count <= CALL_MAX_INPUTS &&
+      call_tells_no_device(call, plan))
+    return run_on_default_device(call, plan);
   uint32_t flags = call_input_flags(call, plan);
   const KindForm *given = call->form;
   Device device = DEVICE_CPU_0;

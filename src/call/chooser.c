@@ -51,9 +51,20 @@ static Status check_accepted(const Call *call, const CallPlan *plan, uint32_t fl
   return OK;
 }
 
+bool call_tells_no_device(const Call *call, const CallPlan *plan) {
+  bool is_told = false;
+  if (!plan->devices) return false;
+  for (uint32_t i = 0; i < call->input_count; i++) {
+    IValue v = call->inputs[i];
+    if (v.tag == TAG_TENSOR) return false;
+    is_told |= i < 64 && plan->devices >> i & 1 && v.tag != TAG_NONE;
+  }
+  return !is_told;
+}
+
 /* Programs give dtypes as ints; no kernel looks at one that is none. */
 Status call_check_settings(const Call *call, const CallPlan *plan, bool *out_elsewhere) {
-  *out_elsewhere = false;
+  *out_elsewhere = call->exec->default_device.type != DEVICE_CPU && call_tells_no_device(call, plan);
   for (uint64_t left = plan->dtypes | plan->devices; left; left &= left - 1) {
     uint32_t i = (uint32_t)__builtin_ctzll(left);
     if (i >= call->input_count) continue;

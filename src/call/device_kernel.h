@@ -30,5 +30,7 @@ Status device_kernels_check(const KindForms *forms) MUST_CHECK;
  * own. Both in fuse/device_formula.c. */
 bool device_runs_formulas(int device_type) FROM_LATER_FOLDER;
 Status device_formula_run(struct Call *call) FROM_LATER_FOLDER MUST_CHECK;
+/* Whether the call makes tensors out of none and is told no device: they go to Exec.default_device. */
+bool call_tells_no_device(const struct Call *call, const struct CallPlan *plan);
 /* NULL: there is none. */
 const KindForm *device_kernel_find(const struct Operator *functional, int device_type);

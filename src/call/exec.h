@@ -52,6 +52,7 @@ typedef struct Exec {
   bool is_silent;               /* work beside the program's: nothing is printed, and no observer shown */
   Generator *generator;         /* the default generator, borrowed; lock around use: generator_lock */
   struct DeviceMap *device_map; /* tensor/device_map.h: of the program that runs or is compiled; NULL: none */
+  Device default_device;        /* where tensors are made that are made of none and told no device */
   Recorder *recorder;           /* NULL: nobody traces */
   struct OpProfile *profile;    /* interp: where every operator's time is recorded; NULL: nowhere */
   int native_depth;             /* re-entries into the interpreter from C */

@@ -121,6 +121,21 @@ static Status nested_list(const Type *type, DType dtype, const char *data, const
   return status;
 }
 
+/* Row-major on the host, from wherever it is. */
+static Status fetch_dense(const Tensor *t, Tensor **out) {
+  TensorSpec spec;
+  if (tensor_device(t).type == DEVICE_CPU || t->flags & TENSOR_META) {
+    TRY(tensor_check_host(t));
+    return tensor_contiguous(t, out);
+  }
+  tensor_spec_of(t, &spec);
+  spec.device = DEVICE_CPU_0;
+  TRY(tensor_new(&spec, out));
+  Status status = tensor_copy(*out, t, 1);
+  if (status) tensor_release(*out);
+  return status;
+}
+
 Status value_to_list(const Type *type, IValue value, IValue *out) {
   if (value.tag != TAG_TENSOR || !tensor_is_defined(value.tensor))
     return status_new(ERROR_RUNTIME, "tolist() of something that is not a tensor");
@@ -156,8 +171,7 @@ Status value_to_list(const Type *type, IValue value, IValue *out) {
                       dtype_scalar_name((DType)t->dtype));
   Tensor *dense;
   void *data;
-  TRY(tensor_check_host(t));
-  TRY(tensor_contiguous(t, &dense));
+  TRY(fetch_dense(t, &dense));
   Status status = tensor_host(dense, &data);
   if (!status) status = nested_list(type, (DType)dense->dtype, data, dense->sizes, dense->ndim, out);
   tensor_release(dense);

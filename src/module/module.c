@@ -5,7 +5,8 @@
 #include <assert.h>
 
 #include "ivalue/snapshot.h"
-#include "tensor/device_map.h"
+#include "tensor/device_class.h"
+#include "tensor/layout.h"
 
 Status module_new(CompilationUnit *unit, Object *object, Module **out) {
   Module *module = mem_calloc(1, sizeof *module);
@@ -148,16 +149,29 @@ Status module_train(Module *module, bool training) {
 }
 
 typedef struct Conversion {
-  DType dtype;
+  DType dtype;         /* DTYPE_NONE: as they are */
+  const Device *device; /* NULL: where they are */
   PtrMap done; /* tensor before -> tensor after, so that tied tensors stay tied */
   Status status;
 } Conversion;
+
+/* A copy there, of the same strides where they leave no gaps. */
+static Status move(const Tensor *from, Device device, Tensor **out) {
+  TensorSpec spec;
+  tensor_spec_of(from, &spec);
+  spec.device = device;
+  layout_preserve(from, &spec);
+  TRY(tensor_new(&spec, out));
+  Status status = tensor_copy(*out, from, 1);
+  if (status) tensor_release(*out);
+  return status;
+}
 
 static Status convert_slot(Conversion *c, const ModuleSlot *slot) {
   assert(slot->value.tag == TAG_TENSOR);
   Tensor *from = slot->value.tensor, *to = ptrmap_get(&c->done, from);
   if (!to) {
-    TRY(tensor_to_dtype(from, c->dtype, &to));
+    TRY(c->device ? move(from, *c->device, &to) : tensor_to_dtype(from, c->dtype, &to));
     to->flags |= from->flags & TENSOR_REQUIRES_GRAD;
     if (!ptrmap_put(&c->done, from, to)) {
       tensor_release(to);
@@ -172,29 +186,37 @@ static bool convert_visit(void *argument, const ModuleSlot *slot) {
   Conversion *c = argument;
   if (slot->kind == ATTRIBUTE_PLAIN || slot->value.tag != TAG_TENSOR || !tensor_is_defined(slot->value.tensor))
     return true;
-  DType dtype = (DType)slot->value.tensor->dtype;
-  if (!dtype_is_floating(dtype) || dtype == c->dtype) return true;
+  const Tensor *t = slot->value.tensor;
+  DType dtype = (DType)t->dtype;
+  if (c->device ? device_equal(tensor_device(t), *c->device) : !dtype_is_floating(dtype) || dtype == c->dtype)
+    return true;
   c->status = convert_slot(c, slot);
   return c->status == OK;
 }
 
-Status module_to(Module *module, DType dtype, Device device) {
-  if (device.type != DEVICE_CPU) return device_is_missing(device);
-  if (dtype == DTYPE_NONE) return OK;
+static Status convert_all(Module *module, Conversion *c) {
+  object_drop_snapshots(module->object); /* they would keep what is replaced */
+  ptrmap_init(&c->done, NULL);
+  Status status = module_each(module, true, convert_visit, c);
+  for (uint32_t i = 0; i < c->done.slot_count; i++)
+    if (c->done.slots[i].key) {
+      tensor_release((Tensor *)(uintptr_t)c->done.slots[i].key);
+      tensor_release(c->done.slots[i].value);
+    }
+  ptrmap_dispose(&c->done);
+  return status ? status : c->status;
+}
+
+Status module_to(Module *module, DType dtype) {
   if (!dtype_is_floating(dtype))
     return status_new(ERROR_INVALID_ARGUMENT, "modules are converted to floating dtypes only, not %s",
                       dtype_name(dtype));
-  Conversion c = {.dtype = dtype};
-  object_drop_snapshots(module->object); /* they would keep what is replaced */
-  ptrmap_init(&c.done, NULL);
-  Status status = module_each(module, true, convert_visit, &c);
-  for (uint32_t i = 0; i < c.done.slot_count; i++)
-    if (c.done.slots[i].key) {
-      tensor_release((Tensor *)(uintptr_t)c.done.slots[i].key);
-      tensor_release(c.done.slots[i].value);
-    }
-  ptrmap_dispose(&c.done);
-  return status ? status : c.status;
+  return convert_all(module, &(Conversion){.dtype = dtype});
+}
+
+Status module_to_device(Module *module, Device device) {
+  TRY(device_choose(&device));
+  return convert_all(module, &(Conversion){.dtype = DTYPE_NONE, .device = &device});
 }
 
 typedef struct StateDict {

@@ -32,7 +32,9 @@ typedef struct ModuleSlot {
 typedef bool ModuleVisit(void *argument, const ModuleSlot *slot); /* false stops */
 Status module_each(const Module *module, bool recurse, ModuleVisit *visit, void *argument) MUST_CHECK;
 Status module_train(Module *module, bool training) MUST_CHECK;
-Status module_to(Module *module, DType dtype_or_none, Device device) MUST_CHECK;
+/* Parameters and buffers: those of floating dtypes in that one; all on that device. */
+Status module_to(Module *module, DType dtype) MUST_CHECK;
+Status module_to_device(Module *module, Device device) MUST_CHECK;
 /* Parameters and buffers by dotted name; the tensors themselves, not copies. */
 Status module_state_dict(const Module *module, Dict **out) MUST_CHECK;
 /* Copies the values of a state dict, whose names must be those of module_state_dict; dtypes are converted. When

@@ -174,7 +174,6 @@ static const char refusals[] =
     "def set_it(x):\n    return torch.zeros([2]).set_(x)\n"
     "def text(x):\n    return str(x)\n"
     "def printed(x):\n    print(x)\n"
-    "def listed(x):\n    l: List[List[float]] = x.tolist()\n    return l\n"
     "def mixed(x):\n    return x + torch.ones([2, 3])\n"
     "def mixed_devices(x):\n    return x + x.to('fake:1')\n"
     "def mixed_with_meta(x):\n    return x + torch.ones([2, 3], device='meta')\n"
@@ -205,7 +204,6 @@ static const struct {
     {"set_it", "aten::set_.source_Tensor does not run on device 'fake'"},
     {"text", "device 'fake"},
     {"printed", "device 'fake"},
-    {"listed", "a tensor on device 'fake:0' can't be read here"},
     {"mixed", "at least two devices, fake:0 and cpu!"},
     {"mixed_devices", "at least two devices, fake:0 and fake:1!"},
     {"mixed_with_meta", "at least two devices, fake:0 and meta!"},
@@ -248,6 +246,64 @@ static void test_refusals(void **state) {
     wick_value_release(x);
   }
   wick_module_release(refusing);
+  assert_int_equal(fake_block_count(), 0);
+}
+
+/* ---- where a call makes tensors that are told no device ---- */
+
+static const char makers[] =
+    "def made(n: int):\n    return torch.zeros([n]), torch.full([2], 3), torch.tensor([1.5])\n"
+    "def told(n: int):\n    return (torch.zeros([n], device='cpu'),)\n"
+    "def like(x):\n    return torch.zeros_like(x), torch.full([1], 2)\n"
+    "def listed(n: int):\n    l: List[float] = torch.full([n], 2.5).tolist()\n    return l\n";
+
+static int32_t device_type_of(const wick_value *tuple, size_t index) {
+  wick_value *item = wick_value_item(tuple, index);
+  wick_tensor_info info = {.size = sizeof info, .device_type = -1};
+  wick_tensor_info_of(item, &info, NULL);
+  wick_value_release(item);
+  return info.device_type;
+}
+
+static void test_default_device(void **state) {
+  (void)state;
+  enum { CALLS = 6 }; /* plans are among them */
+  wick_module *making;
+  wick_value *n = wick_value_int(3), *out;
+  const wick_run_options there = {.size = sizeof there, .default_device = "fake:0"},
+                         nowhere = {.size = sizeof nowhere, .default_device = "fake:7"};
+  wick_error *error = NULL;
+  assert_int_equal(wick_compile(NULL, makers, strlen(makers), NULL, &making, NULL), WICK_OK);
+  for (int i = 0; i < CALLS; i++) {
+    bool is_there = i % 2 == 0;
+    const wick_run_options *options = is_there ? &there : NULL;
+    const wick_value *const arguments[] = {n};
+    if (wick_run(making, "made", arguments, 1, NULL, 0, options, &out, &error))
+      fail_msg("%s", wick_error_message(error));
+    for (size_t k = 0; k < 3; k++) assert_int_equal(device_type_of(out, k), is_there ? FAKE : WICK_DEVICE_CPU);
+    wick_value_release(out);
+    assert_int_equal(wick_run(making, "told", arguments, 1, NULL, 0, options, &out, NULL), WICK_OK);
+    assert_int_equal(device_type_of(out, 0), WICK_DEVICE_CPU);
+    wick_value_release(out);
+    assert_int_equal(wick_run(making, "listed", arguments, 1, NULL, 0, options, &out, NULL), WICK_OK);
+    assert_int_equal(wick_value_length(out), 3);
+    wick_value *item = wick_value_item(out, 2);
+    assert_true(wick_value_to_double(item) == 2.5);
+    wick_value_release(item);
+    wick_value_release(out);
+    wick_wait_for_plans();
+  }
+  wick_value *x = matrix(1);
+  const wick_value *const arguments[] = {x};
+  assert_int_equal(wick_run(making, "like", arguments, 1, NULL, 0, &there, &out, NULL), WICK_OK);
+  assert_int_equal(device_type_of(out, 0), WICK_DEVICE_CPU); /* as x is */
+  assert_int_equal(device_type_of(out, 1), FAKE);
+  wick_value_release(out);
+  wick_run(making, "like", arguments, 1, NULL, 0, &nowhere, NULL, &error);
+  expect_text(error, "fake:7", "there is no device 'fake:7' here");
+  wick_value_release(x);
+  wick_value_release(n);
+  wick_module_release(making);
   assert_int_equal(fake_block_count(), 0);
 }
 
@@ -396,9 +452,9 @@ static void test_shared_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_programs),  cmocka_unit_test(test_refusals),      cmocka_unit_test(test_outside),
-      cmocka_unit_test(test_no_memory), cmocka_unit_test(test_rows),          cmocka_unit_test(test_storages),
-      cmocka_unit_test(test_queue),     cmocka_unit_test(test_shared_memory),
+      cmocka_unit_test(test_programs),       cmocka_unit_test(test_refusals),  cmocka_unit_test(test_outside),
+      cmocka_unit_test(test_default_device), cmocka_unit_test(test_no_memory), cmocka_unit_test(test_rows),
+      cmocka_unit_test(test_storages),       cmocka_unit_test(test_queue),     cmocka_unit_test(test_shared_memory),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -5,8 +5,11 @@
 
 #include <assert.h>
 
+#include "call/call_plan.h"
+#include "call/device_kernel.h"
 #include "pass/motion/with_aliases.h"
 #include "pass/pass.h"
+#include "tensor/device_class.h"
 
 #define FILE_NAME "constant_propagation"
 
@@ -69,6 +72,16 @@ static bool inputs_are_constant(const Node *node) {
   return true;
 }
 
+/* Where there are devices, each call says where it makes tensors that are told none (Exec.default_device). */
+static bool is_bound_to_device(const Call *call) {
+  const CallPlan *plan;
+  if (!device_class_at(1)) return false;
+  Status status = call_plan(call->op, &plan);
+  bool is_bound = status || call_tells_no_device(call, plan);
+  status_free(status);
+  return is_bound;
+}
+
 /* The outputs, owned; false: not now. */
 static bool run_node(Exec *exec, Node *node, const IValue *inputs, IValue *outputs) {
   switch (node->kind) {
@@ -114,6 +127,7 @@ static bool run_node(Exec *exec, Node *node, const IValue *inputs, IValue *outpu
                .input_count = node->input_count,
                .output_count = node->output_count,
                .node = node};
+  if (is_bound_to_device(&call)) return false;
   bool grad_enabled = exec->grad_enabled;
   MemBudget budget = {.left = FOLD_WORK_LIMIT}, *before = mem_budget_enter(&budget);
   exec->grad_enabled = false;
