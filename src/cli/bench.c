@@ -102,7 +102,7 @@ static bool run_model(Bench *bench, const char *path, const Inputs *inputs, cons
                     .allocations = -1};
     m->times = calloc(m->count, sizeof *m->times);
     if (!m->times) complain(NULL, "out of memory");
-    BenchCalls calls = {module, method, inputs, bench->profile};
+    BenchCalls calls = {module, method, inputs, bench->profile, bench->model.device != NULL};
     fine = m->times && bench_calls(&calls, m) && (!bench->memory || bench_memory(&calls, &bench->model, m));
   }
   if (bench->explain) wick_wait_for_plans(); /* which go with the module, made or not */
@@ -183,6 +183,7 @@ static int run(const Command *command, int count, char **words) {
   if (!mode_of(eval, train, &bench.mode) || !read_threads(bench.threads, threads, &thread_count)) return EXIT_USAGE;
   Inputs inputs;
   if (!inputs_read(&inputs, count - 1, words + 1)) return EXIT_USAGE;
+  if (!inputs_move(&inputs, bench.model.device)) return inputs_dispose(&inputs), EXIT_USAGE;
   result = EXIT_FAILED;
   if (!bench.json || model_print_aside(&bench.model))
     result = run_bench(&bench, words[0], &inputs, threads, thread_count);

@@ -31,6 +31,7 @@ typedef struct BenchCalls {
   const char *method;
   const Inputs *inputs;
   wick_profile *profile; /* of the calls after the warm-up; NULL: none */
+  bool is_elsewhere;     /* a device computes, which each call waits for */
 } BenchCalls;
 /* Makes m->count calls and fills in what they took. false: it was complained about. */
 bool bench_calls(const BenchCalls *calls, Measured *m);

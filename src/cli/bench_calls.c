@@ -19,8 +19,11 @@ static bool call(const BenchCalls *calls, const wick_run_options *options, const
     complain_error(path, error);
     return false;
   }
+  error = NULL;
+  bool fine = calls->is_elsewhere ? !value_wait_for_devices(result, &error) : true;
+  if (!fine) complain_error(path, error);
   wick_value_release(result);
-  return true;
+  return fine;
 }
 
 bool bench_calls(const BenchCalls *calls, Measured *m) {

@@ -13,6 +13,7 @@ typedef struct Check {
   Tolerance tolerance;
   bool no_grads, reprint, json;
   const char *passes;
+  const char *device; /* where arguments go; NULL: where they are */
   long repeat, threads;
   size_t passed, failed, total;
 } Check;
@@ -99,7 +100,20 @@ static void arguments_dispose(Arguments *a) {
   *a = (Arguments){0};
 }
 
-static bool arguments_make(const wick_value *call, bool copy, Arguments *out) {
+/* What it says of the device goes into *error. */
+static bool move_arguments(Arguments *a, const char *device, wick_error **error) {
+  wick_value **both[] = {&a->args, &a->kwargs};
+  for (int i = 0; i < 2; i++) {
+    if (!*both[i]) continue;
+    wick_value *moved = value_on_device(*both[i], device, error);
+    if (!moved) return false;
+    wick_value_release(*both[i]);
+    *both[i] = moved;
+  }
+  return true;
+}
+
+static bool arguments_make(const wick_value *call, bool copy, const char *device, wick_error **error, Arguments *out) {
   wick_value *args = wick_value_get_text(call, "args"), *kwargs = wick_value_get_text(call, "kwargs");
   *out = (Arguments){0};
   if (args) out->args = argument_of(args, 0);
@@ -124,7 +138,7 @@ static bool arguments_make(const wick_value *call, bool copy, Arguments *out) {
     wick_value_release(both);
     wick_value_release(copied);
   }
-  if (!fine) return false;
+  if (!fine || (device && !move_arguments(out, device, error))) return false;
   size_t positional = wick_value_length(out->args);
   out->named_count = out->kwargs ? wick_value_length(out->kwargs) : 0;
   out->count = positional + out->named_count;
@@ -283,9 +297,13 @@ static bool check_once(const Check *check, const wick_value *call, const char *n
   wick_error *error = NULL;
   Arguments a;
   bool fine;
-  wick_run_options options = {.size = sizeof options, .threads = (uint32_t)check->threads, .grad = WICK_GRAD_ON};
-  if (!method || !arguments_make(call, copy, &a)) {
-    fine = failed(check, name, "the recorded call is malformed, or memory ran out");
+  wick_run_options options = {.size = sizeof options,
+                              .threads = (uint32_t)check->threads,
+                              .grad = WICK_GRAD_ON,
+                              .default_device = check->device};
+  if (!method || !arguments_make(call, copy, check->device, &error, &a)) {
+    fine = failed(check, name, "%s",
+                  error ? wick_error_message(error) : "the recorded call is malformed, or memory ran out");
     if (method) arguments_dispose(&a);
   } else {
     if (recorded) mark_wanted(a.args, recorded, 0);
@@ -496,6 +514,7 @@ static int run(const Command *command, int count, char **words) {
     return EXIT_USAGE;
   }
   check.model_path = words[0];
+  check.device = model.device;
   if (!(mark = wick_value_get_text(io, "wick_io"))) {
     complain(words[1], "not a file of recorded calls: it has no \"wick_io\"");
     result = EXIT_USAGE;

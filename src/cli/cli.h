@@ -101,6 +101,7 @@ bool complain_missing_file(const char *path);
 #define ARCHIVE_OPTIONS ((wick_load_options){.size = sizeof(wick_load_options), .mode = WICK_LOAD_MAP})
 typedef struct ModelOptions {
   const char *device_map; /* NULL: the default, and what it replaced is told on standard error */
+  const char *device;     /* where parameters, buffers and inputs go; NULL: where they are */
   bool keep_devices;     /* by default as written, where the archive's tensors allow it: what was recorded names them */
   bool read;             /* read the archive instead of mapping it */
   wick_runtime *runtime; /* NULL: the default */
@@ -113,6 +114,10 @@ bool is_source_file(const char *path); /* ends in .py */
 bool model_print_aside(ModelOptions *options);
 /* NULL: *error says why, or it was complained about. */
 wick_module *model_open(const char *path, const ModelOptions *options, wick_error **error);
+/* The tensors of it, also in lists, tuples and dicts, there; NULL: *error says why. */
+wick_value *value_on_device(const wick_value *value, const char *device, wick_error **error);
+/* Waits for what is still computed of it on devices. */
+wick_status value_wait_for_devices(const wick_value *value, wick_error **error);
 /* Puts the frozen module, in evaluation mode, in its place; the names of what stays as it is have commas between them,
  * NULL: nothing but forward. */
 wick_status model_freeze(wick_module **module, const char *preserved_or_null, wick_error **error);
@@ -152,6 +157,8 @@ typedef struct Inputs {
 } Inputs;
 /* What words of the command line mean; false: it was complained about, and nothing is kept. */
 bool inputs_read(Inputs *inputs, int count, char **words);
+/* Puts their tensors on the device (NULL: they stay); false: it was complained about. */
+bool inputs_move(Inputs *inputs, const char *device);
 void inputs_dispose(Inputs *inputs);
 /* A value from a file by its kind. false: it was complained about. */
 bool input_file_read(const char *path, wick_value **out);

@@ -242,6 +242,15 @@ static bool sparse_agree(Comparison *c, const char *where, const wick_value *got
 }
 
 static bool tensors_agree(Comparison *c, const char *where, const wick_value *got, const wick_value *want) {
+  wick_tensor_info info = {.size = sizeof info};
+  if (!wick_tensor_info_of(got, &info, NULL) && info.device_type != WICK_DEVICE_CPU) {
+    wick_error *error = NULL;
+    wick_value *here = value_on_device(got, "cpu", &error);
+    bool same = here ? tensors_agree(c, where, here, want) : differ(c, where, "%s", wick_error_message(error));
+    wick_error_free(error);
+    wick_value_release(here);
+    return same;
+  }
   bool sparse = layout_of(got) || layout_of(want);
   return sparse ? sparse_agree(c, where, got, want) : strided_agree(c, where, got, want);
 }

@@ -146,6 +146,13 @@ static wick_status make_plain(wick_value **value, const wick_tensor_spec *spec, 
   uint32_t dtype = spec->dtype;
   wick_status status = WICK_OK;
   wick_tensor_view view = {.size = sizeof view};
+  wick_tensor_info info = {.size = sizeof info};
+  if (!wick_tensor_info_of(*value, &info, NULL) && info.device_type != WICK_DEVICE_CPU) {
+    wick_value *here = value_on_device(*value, "cpu", error);
+    if (!here) return wick_error_status(*error);
+    wick_value_release(*value);
+    *value = here;
+  }
   if (dtype == WICK_QINT8 || dtype == WICK_QUINT8 || dtype == WICK_QINT32)
     status = apply(value, "aten::dequantize", "self", NULL, error);
   else if (wick_tensor_view_of(*value, &view, NULL))

@@ -87,6 +87,10 @@ wick_module *model_open(const char *path, const ModelOptions *options, wick_erro
   progress_begin("loading");
   wick_module *module = is_source_file(path) ? open_source(path, options, error) : open_archive(path, options, error);
   progress_end();
+  if (module && options->device && wick_module_to_device(module, options->device, error)) {
+    wick_module_release(module);
+    return NULL;
+  }
   if (module && !options->device_map) tell_replaced_devices(path, module);
   return module;
 }

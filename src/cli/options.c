@@ -20,6 +20,7 @@ static size_t model_options(ModelOptions *m, Option *out) {
       {"--library", OPTION_LIBRARY, NULL, "LIBRARY", "open a library of operators first: name or file"},
       {"--no-libraries", OPTION_NO_LIBRARIES, NULL, NULL, "open none by itself that the program names"},
       {"--engine", OPTION_ENGINE, NULL, "ENGINE", "of quantized operators: qnnpack or onednn"},
+      {"--device", OPTION_TEXT, &m->device, "DEVICE", "parameters, buffers, inputs go there: cuda:0"},
       {"--cpu", OPTION_CPUS, NULL, "LIST", "run on these processors only: 0,2-3"},
   };
   assert(sizeof options <= MAX_OPTIONS * sizeof *out);

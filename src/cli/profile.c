@@ -69,7 +69,7 @@ static int profile_module(Profile *profile, const wick_module *module, const Inp
                 .threads = profile->threads,
                 .warmup = (size_t)profile->warmup,
                 .count = (size_t)(profile->warmup + profile->calls)};
-  BenchCalls calls = {module, method, inputs, profile->profile};
+  BenchCalls calls = {module, method, inputs, profile->profile, profile->model.device != NULL};
   m.times = calloc(m.count, sizeof *m.times);
   if (!m.times) complain(NULL, "out of memory");
   int result = m.times && bench_calls(&calls, &m) ? EXIT_DONE : EXIT_FAILED;
@@ -119,6 +119,7 @@ static int run(const Command *command, int count, char **words) {
   }
   Inputs inputs;
   if (!mode_of(eval, train, &profile.mode) || !inputs_read(&inputs, count - 1, words + 1)) return EXIT_USAGE;
+  if (!inputs_move(&inputs, profile.model.device)) return inputs_dispose(&inputs), EXIT_USAGE;
   result = EXIT_FAILED;
   if (!profile.json || model_print_aside(&profile.model)) result = profile_model(&profile, &inputs);
   wick_runtime_release(profile.model.runtime);

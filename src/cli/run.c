@@ -64,6 +64,16 @@ static bool result_wait(const char *path, wick_value **result) {
   return !status;
 }
 
+/* To be written. */
+static bool result_fetch(const char *path, wick_value **result) {
+  wick_error *error;
+  wick_value *here = value_on_device(*result, "cpu", &error);
+  if (!here) complain_error(path, error);
+  wick_value_release(*result);
+  *result = here;
+  return here != NULL;
+}
+
 /* One call, or one for each chunk. */
 static int call(Run *run, const wick_module *module, const char *path, Inputs *inputs, uint64_t deadline_ns) {
   wick_run_options limits = {.size = sizeof limits,
@@ -71,13 +81,15 @@ static int call(Run *run, const wick_module *module, const char *path, Inputs *i
                              .grad = run->grad ? WICK_GRAD_ON : WICK_GRAD_OFF,
                              .deadline_ns = deadline_ns,
                              .max_steps = (uint64_t)run->steps,
-                             .max_bytes = (uint64_t)run->megabytes << 20};
+                             .max_bytes = (uint64_t)run->megabytes << 20,
+                             .default_device = run->model.device};
   if (!getenv("WICK_EXECUTOR") && !run->chunks.size)
     limits.executor = WICK_EXECUTOR_SIMPLE; /* a plan would come too late */
   Call one = {module, path, run->with_hooks ? NULL : run->method, &limits};
   if (run->chunks.size) return stream(&one, &run->chunks, inputs, &run->output) ? EXIT_DONE : EXIT_FAILED;
   wick_value *result;
   if (!call_once(&one, inputs, &result) || !result_wait(path, &result)) return EXIT_FAILED;
+  if (run->model.device && !result_fetch(path, &result)) return EXIT_FAILED;
   bool written = output_write(&run->output, result);
   wick_value_release(result);
   return written ? EXIT_DONE : EXIT_FAILED;
@@ -103,6 +115,7 @@ static int run_words(Run *run, int count, char **words) {
     words[1] = "None"; /* in the place of the pieces */
   }
   if (!inputs_read(&inputs, count - 1, words + 1)) return EXIT_USAGE;
+  if (!inputs_move(&inputs, run->model.device)) return inputs_dispose(&inputs), EXIT_USAGE;
   if (run->output.json && !model_print_aside(&run->model)) return inputs_dispose(&inputs), EXIT_FAILED;
   run->model.deadline_ns = allowed;
   wick_module *module = model_open(words[0], &run->model, &error);
