@@ -1,156 +1,53 @@
 #include "cuda/program.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { WIDTHS = 2 };
-static const char entry_name[] = "wick_kernel";
-
-typedef struct Code { /* for one card and width of indices */
-  struct Code *next;
-  const Card *card;
-  int bits;
-  CUmodule module;
-  CUfunction function;
-} Code;
+#include "cuda/code.h"
 
 struct Program {
-  pthread_mutex_t lock; /* compiling */
-  _Atomic(Code *) codes;
-  char *texts[WIDTHS]; /* of 32 and 64 bits */
+  Codes codes;
+  Text text; /* but for what is before it */
   uint32_t rank, argument_count, output_count;
   RenderLayout layout;
   uint8_t forms[RENDER_MAX_OPERANDS]; /* WICK_OPERAND_... of the arguments */
   uint8_t types[RENDER_MAX_OPERANDS]; /* WICK_KERNEL_... of the arguments */
-  size_t bytes;
 };
 
-static char *render(const wick_kernel_ir *kernel, int bits) {
-  Text text = {0};
-  render_prelude(&dialect_cuda, bits, &text);
-  render_kernel(&dialect_cuda, kernel, entry_name, &text);
-  if (text.failed) text_dispose(&text);
-  return text.data;
+/* ---- variants ---- */
+
+/* The width of indices, and for lines how many threads each has and how many dimensions are before it. */
+typedef struct Variant {
+  int bits, lanes, outer;
+} Variant;
+static uint64_t pack(Variant v) {
+  return (uint64_t)v.bits | (uint64_t)v.lanes << 8 | (uint64_t)v.outer << 24;
 }
 
-/* ---- compiling ---- */
-
-static wick_status say_log(nvrtcProgram program, nvrtcResult result, wick_error **error) {
-  size_t size = 0;
-  char *log = NULL;
-  if (!compiler.nvrtcGetProgramLogSize(program, &size) && size > 1) log = calloc(1, size + 1);
-  if (log && compiler.nvrtcGetProgramLog(program, log)) log[0] = 0;
-  wick_status status = fail(error, WICK_RUNTIME, "CUDA: compiling a kernel: %s%s%s",
-                            compiler.nvrtcGetErrorString(result), log && *log ? ": " : "", log ? log : "");
-  free(log);
-  return status;
+static void write_text(const void *of, uint64_t variant, Text *out) {
+  const Program *program = of;
+  if (program->layout.has_lines)
+    text_print(out, "#define RENDER_LANES %d\n#define RENDER_OUTER %d\n", (int)(variant >> 8 & 0xffff),
+               (int)(variant >> 24));
+  render_prelude(&dialect_cuda, (int)(variant & 0xff), out);
+  text_add(out, program->text.data, program->text.length);
 }
 
-/* *out_ptx is the caller's to free. */
-static wick_status compile_text(const char *text, const char *architecture, char **out_ptx, wick_error **error) {
-  const char *const options[] = {architecture, "--std=c++17", "--device-as-default-execution-space"};
-  nvrtcProgram program = NULL;
-  size_t size = 0;
-  *out_ptx = NULL;
-  nvrtcResult result = compiler.nvrtcCreateProgram(&program, text, "wick_kernel.cu", 0, NULL, NULL);
-  if (!result) result = compiler.nvrtcCompileProgram(program, sizeof options / sizeof *options, options);
-  wick_status status = result ? say_log(program, result, error) : WICK_OK;
-  if (!result) result = compiler.nvrtcGetPTXSize(program, &size);
-  if (!result && !(*out_ptx = malloc(size + 1))) status = fail(error, WICK_OUT_OF_MEMORY, "out of memory");
-  if (*out_ptx && (result = compiler.nvrtcGetPTX(program, *out_ptx))) {
-    free(*out_ptx);
-    *out_ptx = NULL;
-  }
-  if (program) compiler.nvrtcDestroyProgram(&program);
-  return result && !status
-             ? fail(error, WICK_RUNTIME, "CUDA: a kernel's code: %s", compiler.nvrtcGetErrorString(result))
-             : status;
-}
-
-static Code *find_code(const Program *program, const Card *card, int bits) {
-  Code *code = atomic_load_explicit(&program->codes, memory_order_acquire);
-  while (code && (code->card != card || code->bits != bits)) code = code->next;
-  return code;
-}
-
-/* At exit the compiler's and the driver's own data goes, and whoever is in them would fault: the process waits for
- * what is being compiled, on wick's thread for instance, and nothing is begun any more. */
-static pthread_rwlock_t ending = PTHREAD_RWLOCK_INITIALIZER; /* held for reading by who compiles */
-static bool has_ended;
-static pid_t own_process; /* a forked child has nobody to wait for */
-
-static void end_compiling(void) {
-  if (getpid() != own_process) return;
-  pthread_rwlock_wrlock(&ending);
-  has_ended = true;
-  pthread_rwlock_unlock(&ending);
-}
-
-/* Again after the first kernel: what the compiler has made by then goes after this has been called. */
-static void watch_exit(void) {
-  own_process = getpid();
-  atexit(end_compiling);
-}
-static void watch_exit_again(void) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, watch_exit);
-}
-static void watch_exit_first(void) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, watch_exit);
-}
-
-/* Lock held. */
-static wick_status make_code(Program *program, const Card *card, int bits, Code **out, wick_error **error) {
-  char *ptx;
-  wick_status status = compile_text(program->texts[bits == 64], card->architecture, &ptx, error);
-  if (status) return status;
-  Code *code = calloc(1, sizeof *code);
-  CUresult result = code ? driver.cuModuleLoadData(&code->module, ptx) : CUDA_SUCCESS;
-  if (code && !result) result = driver.cuModuleGetFunction(&code->function, code->module, entry_name);
-  program->bytes += strlen(ptx);
-  free(ptx);
-  if (!code) return fail(error, WICK_OUT_OF_MEMORY, "out of memory");
-  if (result) {
-    free(code);
-    return driver_error(error, result, "loading a kernel");
-  }
-  code->card = card;
-  code->bits = bits;
-  code->next = atomic_load(&program->codes);
-  atomic_store_explicit(&program->codes, code, memory_order_release);
-  *out = code;
-  return WICK_OK;
-}
-
-static wick_status add_code(Program *program, const Card *card, int bits, Code **out, wick_error **error) {
-  watch_exit_first();
-  pthread_rwlock_rdlock(&ending);
-  wick_status status =
-      has_ended ? fail(error, WICK_CANCELLED, "the process ends") : make_code(program, card, bits, out, error);
-  pthread_rwlock_unlock(&ending);
-  watch_exit_again();
-  return status;
-}
-
-static wick_status code_for(Program *program, const Card *card, int bits, Code **out, wick_error **error) {
-  if ((*out = find_code(program, card, bits))) return WICK_OK;
-  pthread_mutex_lock(&program->lock);
-  *out = find_code(program, card, bits);
-  wick_status status = *out ? WICK_OK : add_code(program, card, bits, out, error);
-  pthread_mutex_unlock(&program->lock);
-  return status;
+/* What is likely to be asked for, so that mistakes show. */
+static wick_status compile_first(Program *program, wick_error **error) {
+  const Variant likely = {32, program->layout.has_lines ? RENDER_GROUP : 0, program->layout.has_lines ? 1 : 0};
+  Card *card = NULL;
+  CUfunction function;
+  wick_status status = card_enter_any(&card, error);
+  return status ? status : code_for(&program->codes, card, program, pack(likely), &function, error);
 }
 
 wick_status program_new(const wick_kernel_ir *kernel, Program **out, wick_error **error) {
   Program *program = calloc(1, sizeof *program);
-  Card *card = NULL;
-  Code *code;
   if (!program) return fail(error, WICK_OUT_OF_MEMORY, "out of memory");
-  pthread_mutex_init(&program->lock, NULL);
-  for (int i = 0; i < WIDTHS; i++) program->texts[i] = render(kernel, i ? 64 : 32);
+  program->codes.write = write_text;
+  pthread_mutex_init(&program->codes.lock, NULL);
+  render_kernel(&dialect_cuda, kernel, "wick_kernel", &program->text);
   program->rank = kernel->rank;
   program->argument_count = kernel->argument_count;
   program->output_count = kernel->output_count;
@@ -159,10 +56,8 @@ wick_status program_new(const wick_kernel_ir *kernel, Program **out, wick_error 
     program->forms[i] = (uint8_t)kernel->operands[i].form;
     program->types[i] = kernel->types[i];
   }
-  bool is_whole = program->texts[0] && program->texts[1];
-  program->bytes = sizeof *program + (is_whole ? strlen(program->texts[0]) + strlen(program->texts[1]) : 0);
-  wick_status status = is_whole ? card_enter_any(&card, error) : fail(error, WICK_OUT_OF_MEMORY, "out of memory");
-  if (!status) status = code_for(program, card, 32, &code, error);
+  wick_status status = program->text.failed ? fail(error, WICK_OUT_OF_MEMORY, "out of memory")
+                                            : compile_first(program, error);
   if (status)
     program_free(program);
   else
@@ -171,19 +66,13 @@ wick_status program_new(const wick_kernel_ir *kernel, Program **out, wick_error 
 }
 
 void program_free(Program *program) {
-  for (Code *code = atomic_load(&program->codes), *next; code; code = next) {
-    Card *card;
-    next = code->next;
-    if (!card_enter(code->card->index, &card, NULL)) driver.cuModuleUnload(code->module);
-    free(code);
-  }
-  for (int i = 0; i < WIDTHS; i++) free(program->texts[i]);
-  pthread_mutex_destroy(&program->lock);
+  codes_dispose(&program->codes);
+  text_dispose(&program->text);
   free(program);
 }
 
 size_t program_bytes(const Program *program) {
-  return program->bytes;
+  return sizeof *program + program->text.length + atomic_load(&program->codes.bytes);
 }
 
 /* ---- running ---- */
@@ -200,7 +89,7 @@ static int64_t stride_along(const wick_tensor_view *t, uint32_t rank, uint32_t d
 }
 
 typedef struct Launch {
-  void *parameters[RENDER_MAX_OPERANDS + 2];
+  void *parameters[RENDER_MAX_OPERANDS + 3];
   size_t count;
   union Value {
     void *pointer;
@@ -208,17 +97,34 @@ typedef struct Launch {
     int64_t integer;
     uint32_t index32;
     uint64_t index64;
-  } values[RENDER_MAX_OPERANDS + 1];
+  } values[RENDER_MAX_OPERANDS + 2];
   union {
-    uint32_t words[RENDER_MAX_RANK * (RENDER_MAX_OPERANDS + 1)];
-    uint64_t longs[RENDER_MAX_RANK * (RENDER_MAX_OPERANDS + 1)];
+    uint32_t words[(RENDER_MAX_RANK + 1) * (RENDER_MAX_OPERANDS + 1)];
+    uint64_t longs[(RENDER_MAX_RANK + 1) * (RENDER_MAX_OPERANDS + 1)];
   } layout;
 } Launch;
+
+static void add_place(Launch *launch, int bits, int64_t place) {
+  union Value *value = &launch->values[launch->count];
+  if (bits == 64)
+    value->index64 = (uint64_t)place;
+  else
+    value->index32 = (uint32_t)place;
+  launch->parameters[launch->count++] = value;
+}
 
 static union Value *add_parameter(Launch *launch) {
   union Value *value = &launch->values[launch->count];
   launch->parameters[launch->count++] = value;
   return value;
+}
+
+/* Words of the layout, which goes last. */
+static void set_word(Launch *launch, int bits, uint32_t at, int64_t value) {
+  if (bits == 64)
+    launch->layout.longs[at] = (uint64_t)value;
+  else
+    launch->layout.words[at] = (uint32_t)value;
 }
 
 /* The view that operand i is of; NULL: a number, or not read. */
@@ -247,34 +153,18 @@ static int index_bits(const Program *program, int64_t count, const wick_kernel_a
 static void set_layout(const Program *program, int bits, const wick_kernel_argument *arguments,
                        const wick_tensor_view *outputs, Launch *launch) {
   uint32_t at = program->rank;
-  for (uint32_t d = 0; d < program->rank; d++) {
-    if (bits == 64)
-      launch->layout.longs[d] = (uint64_t)outputs[0].sizes[d];
-    else
-      launch->layout.words[d] = (uint32_t)outputs[0].sizes[d];
-  }
+  for (uint32_t d = 0; d < program->rank; d++) set_word(launch, bits, d, outputs[0].sizes[d]);
   for (uint32_t i = 0; i < program->argument_count + program->output_count; i++) {
     if (program->layout.slots[i] < 0) continue;
     const wick_tensor_view *t = view_of(program, i, arguments, outputs);
-    for (uint32_t d = 0; d < program->rank; d++, at++) {
-      int64_t stride = stride_along(t, program->rank, d);
-      if (bits == 64)
-        launch->layout.longs[at] = (uint64_t)stride;
-      else
-        launch->layout.words[at] = (uint32_t)stride;
-    }
+    for (uint32_t d = 0; d < program->rank; d++, at++) set_word(launch, bits, at, stride_along(t, program->rank, d));
   }
   launch->parameters[launch->count++] = &launch->layout;
 }
 
-/* As libraries/render/render.h has them. */
-static void set_parameters(const Program *program, int bits, int64_t count, const wick_kernel_argument *arguments,
-                           const wick_tensor_view *outputs, Launch *launch) {
-  launch->count = 0;
-  if (bits == 64)
-    add_parameter(launch)->index64 = (uint64_t)count;
-  else
-    add_parameter(launch)->index32 = (uint32_t)count;
+/* What comes after the counts, as libraries/render/render.h has it, but for the layout. */
+static void add_operands(const Program *program, const wick_kernel_argument *arguments,
+                         const wick_tensor_view *outputs, Launch *launch) {
   for (uint32_t i = 0; i < program->argument_count + program->output_count; i++) {
     const wick_tensor_view *t = view_of(program, i, arguments, outputs);
     if (t)
@@ -284,22 +174,133 @@ static void set_parameters(const Program *program, int bits, int64_t count, cons
     else if (program->forms[i] == WICK_OPERAND_NUMBER)
       add_parameter(launch)->real = arguments[i].real;
   }
-  if (program->layout.strided_count) set_layout(program, bits, arguments, outputs, launch);
+}
+
+static wick_status run_elements(Program *program, const Card *card, const wick_kernel_argument *arguments,
+                                const wick_tensor_view *outputs, wick_error **error) {
+  Launch launch = {.count = 0};
+  CUfunction function;
+  int64_t count = count_of(&outputs[0]), each = RENDER_GROUP * RENDER_EACH;
+  int bits = index_bits(program, count, arguments, outputs);
+  wick_status status = code_for(&program->codes, card, program, pack((Variant){bits, 0, 0}), &function, error);
+  if (status || !count) return status;
+  add_place(&launch, bits, count);
+  add_operands(program, arguments, outputs, &launch);
+  if (program->layout.strided_count) set_layout(program, bits, arguments, outputs, &launch);
+  return code_launch(card, function, (count + each - 1) / each, launch.parameters, error);
+}
+
+/* ---- lines ---- */
+
+/* Sizes of all that a kernel computes, lines last, and how its operands move: by slots. */
+typedef struct Domain {
+  int outer; /* dimensions before the lines, at most RENDER_MAX_RANK - 1 */
+  int64_t count, length;
+  int64_t sizes[RENDER_MAX_RANK], strides[RENDER_MAX_OPERANDS][RENDER_MAX_RANK], along[RENDER_MAX_OPERANDS];
+} Domain;
+
+/* An output of fewer dimensions is one without the line's. */
+static int64_t own_dim(const wick_tensor_view *t, bool is_output, int ndim, int d) {
+  return is_output && t->ndim < ndim ? d : d - (ndim - t->ndim);
+}
+
+static void see_operand(int ndim, int64_t *sizes, const wick_tensor_view *t, bool is_output) {
+  for (int d = 0; d < ndim; d++) {
+    int64_t own = own_dim(t, is_output, ndim, d);
+    if (own >= 0 && own < t->ndim && t->sizes[own] != 1) sizes[d] = t->sizes[own];
+  }
+}
+
+static void place_operand(Domain *domain, int slot, int ndim, const wick_tensor_view *t, bool is_output) {
+  for (int d = 0; d < ndim; d++) {
+    int64_t own = own_dim(t, is_output, ndim, d);
+    bool moves = own >= 0 && own < t->ndim && t->sizes[own] != 1;
+    *(d == ndim - 1 ? &domain->along[slot] : &domain->strides[slot][d]) = moves ? t->strides[own] : 0;
+  }
+}
+
+/* Dimensions along which all operands move as along one. */
+static void join_outer(Domain *domain, uint32_t slots) {
+  int last = 0;
+  for (int d = 1; d < domain->outer; d++) {
+    bool joins = domain->sizes[d] == 1 || domain->sizes[last] == 1;
+    bool all = true;
+    for (uint32_t s = 0; s < slots; s++) all &= domain->strides[s][last] == domain->strides[s][d] * domain->sizes[d];
+    int64_t size = domain->sizes[last] * domain->sizes[d];
+    bool keeps_last = joins && domain->sizes[d] == 1;
+    if (!joins && !all) last++, size = domain->sizes[d];
+    domain->sizes[last] = size;
+    for (uint32_t s = 0; s < slots && !keeps_last; s++) domain->strides[s][last] = domain->strides[s][d];
+  }
+  if (domain->outer) domain->outer = last + 1;
+}
+
+static void find_domain(const Program *program, const wick_kernel_argument *arguments, const wick_tensor_view *outputs,
+                        Domain *domain) {
+  uint32_t operands = program->argument_count + program->output_count;
+  int64_t sizes[RENDER_MAX_RANK];
+  int ndim = 1;
+  for (uint32_t i = 0; i < operands; i++) {
+    const wick_tensor_view *t = view_of(program, i, arguments, outputs);
+    if (t && t->ndim > ndim) ndim = t->ndim;
+  }
+  for (int d = 0; d < ndim; d++) sizes[d] = 1;
+  for (uint32_t i = 0; i < operands; i++) {
+    const wick_tensor_view *t = view_of(program, i, arguments, outputs);
+    if (t) see_operand(ndim, sizes, t, i >= program->argument_count);
+  }
+  for (uint32_t i = 0; i < operands; i++)
+    if (program->layout.slots[i] >= 0)
+      place_operand(domain, program->layout.slots[i], ndim, view_of(program, i, arguments, outputs),
+                    i >= program->argument_count);
+  domain->outer = ndim - 1;
+  domain->length = sizes[ndim - 1];
+  domain->count = 1;
+  for (int d = 0; d < domain->outer; d++) domain->count *= domain->sizes[d] = sizes[d];
+  join_outer(domain, program->layout.strided_count);
+}
+
+/* Threads for each line: neighbors read what lies side by side. */
+static int choose_lanes(const Domain *domain, uint32_t slots) {
+  int64_t across = 0, along = 0;
+  for (uint32_t s = 0; s < slots; s++) {
+    along += domain->along[s] == 1;
+    across += domain->outer && domain->strides[s][domain->outer - 1] == 1;
+  }
+  if (across > along && domain->count >= 1024) return 1;
+  return domain->length <= 128 ? 32 : RENDER_GROUP;
+}
+
+static wick_status run_lines(Program *program, const Card *card, const wick_kernel_argument *arguments,
+                             const wick_tensor_view *outputs, wick_error **error) {
+  Launch launch = {.count = 0};
+  Domain domain = {.outer = 0};
+  CUfunction function;
+  uint32_t slots = program->layout.strided_count, at = 0;
+  find_domain(program, arguments, outputs, &domain);
+  if (!domain.count || !domain.length) return WICK_OK;
+  int bits = index_bits(program, domain.count * domain.length, arguments, outputs);
+  int lanes = choose_lanes(&domain, slots), lines = RENDER_GROUP / lanes;
+  wick_status status =
+      code_for(&program->codes, card, program, pack((Variant){bits, lanes, domain.outer}), &function, error);
+  if (status) return status;
+  add_place(&launch, bits, domain.count);
+  add_place(&launch, bits, domain.length);
+  add_operands(program, arguments, outputs, &launch);
+  for (int d = 0; d <= domain.outer; d++) set_word(&launch, bits, at++, d < domain.outer ? domain.sizes[d] : 1);
+  for (uint32_t s = 0; s < slots; s++)
+    for (int d = 0; d <= domain.outer; d++)
+      set_word(&launch, bits, at++, d < domain.outer ? domain.strides[s][d] : 0);
+  for (uint32_t s = 0; s < slots; s++) set_word(&launch, bits, at++, domain.along[s]);
+  launch.parameters[launch.count++] = &launch.layout;
+  return code_launch(card, function, (domain.count + lines - 1) / lines, launch.parameters, error);
 }
 
 wick_status program_run(Program *program, const wick_kernel_argument *arguments, const wick_tensor_view *outputs,
                         wick_error **error) {
-  Launch launch;
   Card *card = NULL;
-  Code *code;
-  int64_t count = count_of(&outputs[0]), each = RENDER_GROUP * RENDER_EACH;
-  if (!count) return WICK_OK;
   wick_status status = card_enter(outputs[0].device_index, &card, error);
-  int bits = index_bits(program, count, arguments, outputs);
-  if (!status) status = code_for(program, card, bits, &code, error);
   if (status) return status;
-  set_parameters(program, bits, count, arguments, outputs, &launch);
-  CUresult result = driver.cuLaunchKernel(code->function, (unsigned)((count + each - 1) / each), 1, 1, RENDER_GROUP, 1,
-                                          1, 0, card->stream, launch.parameters, NULL);
-  return result ? driver_error(error, result, "launching a kernel over %lld elements", (long long)count) : WICK_OK;
+  return program->layout.has_lines ? run_lines(program, card, arguments, outputs, error)
+                                   : run_elements(program, card, arguments, outputs, error);
 }

@@ -11,7 +11,7 @@ typedef struct Program Program;
 wick_status program_new(const wick_kernel_ir *kernel, Program **out, wick_error **error);
 void program_free(Program *program);
 size_t program_bytes(const Program *program);
-/* For outputs of one size on one card; arguments as wick/backend.h has them. */
+/* For outputs of one size on one card, or of one size but for lines; arguments as wick/backend.h has them. */
 wick_status program_run(Program *program, const wick_kernel_argument *arguments, const wick_tensor_view *outputs,
                         wick_error **error);
 

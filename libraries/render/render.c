@@ -1,6 +1,6 @@
 /* Operands are loaded for all of a thread's elements first, so that the loads wait for memory together; then each
  * element is computed and stored. */
-#include "render/render.h"
+#include "render/rendering.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ static const struct {
      {"bf16_of_f32((f32)$a)", "bf16_of_f32((f32)$a)", "bf16_of_f32($a)", "bf16_of_f32((f32)$a)"}},
 };
 enum { ELEMENTS = sizeof elements / sizeof *elements };
-static const char *const value_types[4] = {"b8", "i64", "f32", "f64"};
+const char *const value_types[4] = {"b8", "i64", "f32", "f64"};
 
 static int find_element(uint32_t dtype) {
   for (int i = 0; i < ELEMENTS; i++)
@@ -48,7 +48,7 @@ static int find_element(uint32_t dtype) {
 
 /* ---- what there is a text for ---- */
 
-static bool is_tensor(const wick_kernel_operand *operand) {
+bool is_tensor(const wick_kernel_operand *operand) {
   return operand->form != WICK_OPERAND_UNUSED && operand->form != WICK_OPERAND_NUMBER;
 }
 
@@ -62,8 +62,30 @@ bool render_knows(const wick_kernel_ir *k) {
   for (uint32_t i = 0; i < k->constant_count; i++)
     if (k->constant_types[i] > WICK_KERNEL_FLOAT64) return false;
   for (uint32_t i = 0; i < k->operation_count; i++)
-    if (k->operations[i].result_type > WICK_KERNEL_FLOAT64 || !render_operation(&k->operations[i])) return false;
+    if (k->operations[i].result_type > WICK_KERNEL_FLOAT64 ||
+        !(render_operation(&k->operations[i]) || line_is_known(&k->operations[i])))
+      return false;
   return true;
+}
+
+static void define(Text *out, const char *name, const char *what, const char *expression) {
+  static const char names[3][32] = {"(x)"};
+  text_print(out, "#define %s_%s(x) (", name, what);
+  print_expression(out, expression, names);
+  text_print(out, ")\n");
+}
+
+bool render_dtype(const char *name, uint32_t dtype, uint32_t type, Text *out) {
+  int i = find_element(dtype);
+  if (i < 0 || type > WICK_KERNEL_FLOAT64) return false;
+  text_print(out, "typedef %s %s;\n", elements[i].type, name);
+  define(out, name, "load", elements[i].loaded[type]);
+  define(out, name, "store", elements[i].stored[type]);
+  return true;
+}
+
+const char *render_type(uint32_t type) {
+  return value_types[type];
 }
 
 /* ---- layouts ---- */
@@ -84,11 +106,12 @@ static bool is_all_linear(const wick_kernel_ir *k) {
 void render_layout(const wick_kernel_ir *k, RenderLayout *out) {
   bool all = is_all_linear(k);
   out->strided_count = 0;
+  out->has_lines = has_lines(k);
   for (uint32_t i = 0; i < k->argument_count + k->output_count; i++) {
     const wick_kernel_operand *o = &k->operands[i];
     if (!is_tensor(o) || o->form == WICK_OPERAND_ELEMENT)
       out->slots[i] = RENDER_FIRST;
-    else if (all || (o->form == WICK_OPERAND_CONTIGUOUS && !o->repeats))
+    else if (!out->has_lines && (all || (o->form == WICK_OPERAND_CONTIGUOUS && !o->repeats)))
       out->slots[i] = RENDER_LINEAR;
     else
       out->slots[i] = (int8_t)out->strided_count++;
@@ -97,21 +120,12 @@ void render_layout(const wick_kernel_ir *k, RenderLayout *out) {
 
 /* ---- text ---- */
 
-typedef struct Rendering {
-  const Dialect *dialect;
-  const wick_kernel_ir *kernel;
-  const char *name;
-  RenderLayout layout;
-  Text *out;
-} Rendering;
-
 void render_prelude(const Dialect *dialect, int index_bits, Text *out) {
-  text_print(out, "%stypedef u%d place;\n#define FUNCTION %s\n%s", dialect->prelude, index_bits, dialect->function,
-             render_functions);
+  text_print(out, "%stypedef u%d place;\n#define FUNCTION %s\n%s%s", dialect->prelude, index_bits, dialect->function,
+             render_functions, line_functions);
 }
 
-/* $a, $b and $c become names[0], [1] and [2]. */
-static void print_expression(Text *out, const char *expression, const char names[][32]) {
+void print_expression(Text *out, const char *expression, const char names[][32]) {
   for (const char *p = expression; *p; p++) {
     bool is_name = *p == '$' && p[1] >= 'a' && p[1] <= 'c';
     const char *text = is_name ? names[p[1] - 'a'] : p;
@@ -134,7 +148,7 @@ static void print_float(Text *out, double value, bool is_double) {
   text_print(out, "%s%s", is_whole ? ".0" : "", is_double ? "" : "f");
 }
 
-static void print_constants(const Rendering *r) {
+void print_constants(const Rendering *r) {
   const wick_kernel_ir *k = r->kernel;
   for (uint32_t i = 0; i < k->constant_count; i++) {
     uint32_t type = k->constant_types[i];
@@ -150,7 +164,7 @@ static void print_constants(const Rendering *r) {
   }
 }
 
-static const char *element_type(const wick_kernel_operand *operand) {
+const char *element_type(const wick_kernel_operand *operand) {
   return elements[find_element(operand->dtype)].type;
 }
 
@@ -159,9 +173,9 @@ static void print_pointer(const Rendering *r, const char *constness, const wick_
   text_print(r->out, r->dialect->pointer, constness, element_type(operand)); /* NOLINT: a format of the dialect's */
 }
 
-static void print_parameters(const Rendering *r) {
+void print_parameters(const Rendering *r, const char *counts) {
   const wick_kernel_ir *k = r->kernel;
-  text_print(r->out, "(const place n");
+  text_print(r->out, "(%s", counts);
   for (uint32_t i = 0; i < k->argument_count; i++) {
     const wick_kernel_operand *o = &k->operands[i];
     if (o->form == WICK_OPERAND_NUMBER)
@@ -179,14 +193,13 @@ static void print_parameters(const Rendering *r) {
   text_print(r->out, ")");
 }
 
-static void print_loaded(const Rendering *r, uint32_t i, const char *element) {
+void print_loaded(const Rendering *r, uint32_t i, const char *element) {
   char names[3][32] = {{0}};
   snprintf(names[0], sizeof names[0], "%s", element);
   print_expression(r->out, elements[find_element(r->kernel->operands[i].dtype)].loaded[r->kernel->types[i]], names);
 }
 
-/* What is one for all elements. */
-static void print_uniform_arguments(const Rendering *r) {
+void print_uniform_arguments(const Rendering *r) {
   const wick_kernel_ir *k = r->kernel;
   for (uint32_t i = 0; i < k->argument_count; i++) {
     const wick_kernel_operand *o = &k->operands[i];
@@ -263,7 +276,7 @@ static void print_loads(const Rendering *r) {
   text_print(r->out, "  }\n");
 }
 
-static void print_operation(const Rendering *r, uint32_t value, const wick_kernel_operation *op) {
+void print_operation(const Rendering *r, uint32_t value, const wick_kernel_operation *op) {
   char names[3][32] = {{0}};
   for (uint32_t i = 0; i < op->operand_count; i++) snprintf(names[i], sizeof names[i], "v%u", op->operands[i]);
   text_print(r->out, "    const %s v%u = ", value_types[op->result_type], value);
@@ -271,23 +284,28 @@ static void print_operation(const Rendering *r, uint32_t value, const wick_kerne
   text_print(r->out, ";\n");
 }
 
-static uint32_t value_type(const wick_kernel_ir *k, uint32_t value) {
+uint32_t value_type(const wick_kernel_ir *k, uint32_t value) {
   if (value < k->argument_count) return k->types[value];
   value -= k->argument_count;
   return value < k->constant_count ? k->constant_types[value] : k->operations[value - k->constant_count].result_type;
+}
+
+void print_stored(const Rendering *r, uint32_t output) {
+  const wick_kernel_ir *k = r->kernel;
+  const wick_kernel_operand *o = &k->operands[k->argument_count + output];
+  char names[3][32] = {{0}};
+  snprintf(names[0], sizeof names[0], "v%u", k->outputs[output]);
+  print_expression(r->out, elements[find_element(o->dtype)].stored[value_type(k, k->outputs[output])], names);
 }
 
 static void print_stores(const Rendering *r) {
   const wick_kernel_ir *k = r->kernel;
   print_places(r, k->argument_count, k->argument_count + k->output_count);
   for (uint32_t i = 0; i < k->output_count; i++) {
-    const wick_kernel_operand *o = &k->operands[k->argument_count + i];
-    char names[3][32] = {{0}};
-    snprintf(names[0], sizeof names[0], "v%u", k->outputs[i]);
     text_print(r->out, "    r%u", i);
     print_place(r, k->argument_count + i);
     text_print(r->out, " = ");
-    print_expression(r->out, elements[find_element(o->dtype)].stored[value_type(k, k->outputs[i])], names);
+    print_stored(r, i);
     text_print(r->out, ";\n");
   }
 }
@@ -312,11 +330,12 @@ static void print_computation(const Rendering *r) {
 void render_kernel(const Dialect *dialect, const wick_kernel_ir *kernel, const char *name, Text *out) {
   Rendering r = {.dialect = dialect, .kernel = kernel, .name = name, .out = out};
   render_layout(kernel, &r.layout);
+  if (r.layout.has_lines) return render_lines(&r);
   if (r.layout.strided_count)
     text_print(out, "struct %s_layout {\n  place sizes[%u], strides[%u][%u];\n};\n", name, kernel->rank,
                r.layout.strided_count, kernel->rank);
   text_print(out, dialect->entry, name); /* NOLINT: a format of the dialect's */
-  print_parameters(&r);
+  print_parameters(&r, "const place n");
   text_print(out, " {\n  const place first = ");
   text_print(out, dialect->first, RENDER_GROUP * RENDER_EACH); /* NOLINT: a format of the dialect's */
   text_print(out, ";\n");

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #define SHOWN __attribute__((visibility("default")))
@@ -26,6 +27,13 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static size_t held;
 static long launches;
 static int lost;
+
+/* WICK_HOST_CUDA_IDLE: kernels and products do nothing, which leaves what calls cost the host. */
+static bool is_idle(void) {
+  static int answer = -1;
+  if (answer < 0) answer = getenv("WICK_HOST_CUDA_IDLE") != NULL;
+  return answer;
+}
 
 static size_t number(const char *name, size_t otherwise) {
   const char *text = getenv(name);
@@ -139,6 +147,7 @@ typedef struct Function {
   void *module; /* which it goes with */
   void (*run)(void **parameters);
   Three *group, *thread, *group_size;
+  void (**wait)(void); /* NULL: threads never wait for each other */
 } Function;
 static Function *functions;
 SHOWN int cuModuleUnload(void *module) {
@@ -166,19 +175,68 @@ SHOWN int cuModuleGetFunction(Function **function, void *module, const char *nam
   *(void **)&f->run = dlsym(module, wrapper);
   f->group = dlsym(module, "blockIdx");
   f->thread = dlsym(module, "threadIdx");
+  f->wait = dlsym(module, "host_wait");
   f->group_size = dlsym(module, "blockDim");
   return f->run && f->group && f->thread ? 0 : NOT_FOUND;
 }
+
+/* Threads of a group that wait for each other are contexts of their own: each runs until it waits or ends. */
+enum { MOST_THREADS = 1024, STACK = 64 << 10 };
+static struct {
+  ucontext_t scheduler, threads[MOST_THREADS];
+  char *stacks;
+  bool has_ended[MOST_THREADS];
+  unsigned now;
+  void (*run)(void **parameters);
+  void **parameters;
+} group;
+
+static void wait_for_group(void) {
+  swapcontext(&group.threads[group.now], &group.scheduler);
+}
+static void run_thread(void) {
+  group.run(group.parameters);
+  group.has_ended[group.now] = true;
+}
+static void begin_thread(unsigned k) {
+  ucontext_t *context = &group.threads[k];
+  getcontext(context);
+  context->uc_stack.ss_sp = group.stacks + (size_t)k * STACK;
+  context->uc_stack.ss_size = STACK;
+  context->uc_link = &group.scheduler;
+  makecontext(context, run_thread, 0);
+  group.has_ended[k] = false;
+}
+static void run_group(const Function *f, unsigned count, void **parameters) {
+  if (!group.stacks) group.stacks = malloc((size_t)MOST_THREADS * STACK);
+  group.run = f->run;
+  group.parameters = parameters;
+  for (unsigned k = 0; k < count; k++) begin_thread(k);
+  for (unsigned left = count; left;) {
+    left = 0;
+    for (unsigned k = 0; k < count; k++) {
+      if (group.has_ended[k]) continue;
+      f->thread->x = group.now = k;
+      swapcontext(&group.scheduler, &group.threads[k]);
+      left += !group.has_ended[k];
+    }
+  }
+}
+
 SHOWN int cuLaunchKernel(Function *f, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned group_x,
                          unsigned group_y, unsigned group_z, unsigned shared, void *stream, void **parameters,
                          void **extra) {
   if (!stream || extra || shared || grid_y != 1 || grid_z != 1 || group_y != 1 || group_z != 1 || !grid_x)
     return INVALID;
+  if (is_idle()) return 0;
   pthread_mutex_lock(&lock); /* a kernel's indices are its library's */
   if (++launches == (long)number("WICK_HOST_CUDA_FAIL", 0)) lost = LAUNCH_FAILED;
   *f->group_size = (Three){group_x, 1, 1};
-  for (f->group->x = 0; f->group->x < grid_x && !lost; f->group->x++)
-    for (f->thread->x = 0; f->thread->x < group_x; f->thread->x++) f->run(parameters);
+  if (f->wait) *f->wait = wait_for_group;
+  for (f->group->x = 0; f->group->x < grid_x && !lost; f->group->x++) {
+    if (f->wait) run_group(f, group_x, parameters);
+    for (f->thread->x = 0; !f->wait && f->thread->x < group_x; f->thread->x++) f->run(parameters);
+  }
   pthread_mutex_unlock(&lock);
   return 0; /* what fails, fails later */
 }
@@ -194,7 +252,7 @@ static const char prelude[] =
     "struct three { unsigned x, y, z; } blockIdx, threadIdx, blockDim;\n"
     "typedef struct { unsigned long long x, y; } ulonglong2;\n"
     "#define __device__\n#define __global__\n#define __forceinline__ inline __attribute__((unused))\n"
-    "#define __launch_bounds__(n)\n"
+    "#define __launch_bounds__(n)\n#define __shared__ static\n#define __syncthreads() host_wait()\n"
     "static inline float __uint_as_float(unsigned b) { float f; memcpy(&f, &b, 4); return f; }\n"
     "static inline unsigned __float_as_uint(float f) { unsigned b; memcpy(&b, &f, 4); return b; }\n"
     "static inline double __longlong_as_double(long long b) { double f; memcpy(&f, &b, 8); return f; }\n"
@@ -248,6 +306,23 @@ static char *read_all(const char *path) {
   return text;
 }
 
+/* What WICK_HOST_CUDA_CHECK says of the text, where it is set: a command that is given a file of it, such as one that
+ * has NVIDIA's own compiler take it. */
+static bool is_valid(const Program *program) {
+  const char *check = getenv("WICK_HOST_CUDA_CHECK");
+  char path[80], command[1200];
+  if (!check) return true;
+  snprintf(path, sizeof path, "%s.cu", program->path);
+  snprintf(command, sizeof command, "unset LD_LIBRARY_PATH; %.1000s %s >&2", check, path);
+  FILE *file = fopen(path, "w");
+  if (!file) return false;
+  fputs(program->text, file);
+  fclose(file);
+  bool fine = system(command) == 0;
+  if (fine) unlink(path);
+  return fine;
+}
+
 SHOWN int nvrtcCompileProgram(Program *program, int count, const char *const *options) {
   static _Atomic int made;
   char source[80], log[80], command[400];
@@ -257,13 +332,15 @@ SHOWN int nvrtcCompileProgram(Program *program, int count, const char *const *op
   snprintf(log, sizeof log, "%s.log", program->path);
   FILE *file = fopen(source, "w");
   if (!file) return 1;
+  if (!is_valid(program)) return 6;
   blank(program->text, "extern \"C\"");
-  fprintf(file, "%s%s", prelude, program->text);
+  bool waits = strstr(strstr(program->text, "__global__"), "__shared__") != NULL;
+  fprintf(file, "%s%s%s", prelude, waits ? "void (*host_wait)(void);\n" : "", program->text);
   for (const char *head = program->text; (head = strstr(head, "__global__")); head++)
     if (strstr(head, "__launch_bounds__")) print_wrapper(file, head);
   fclose(file);
   const char *cc = getenv("WICK_HOST_CUDA_CC");
-  snprintf(command, sizeof command, "%s -std=gnu17 -w -O1 -fwrapv -shared -fPIC %s -o %s -lm > %s 2>&1", cc ? cc : "cc",
+  snprintf(command, sizeof command, "%s -std=gnu17 -w -O1 -fwrapv -fno-strict-aliasing -shared -fPIC %s -o %s -lm > %s 2>&1", cc ? cc : "cc",
            source, program->path, log);
   int failed = system(command);
   program->log = read_all(log);
@@ -332,6 +409,7 @@ SHOWN int cublasGemmStridedBatchedEx(void *handle, int a_op, int b_op, int m, in
   if (!handle || algorithm != -1 || a_step < (a_op ? k : m) || b_step < (b_op ? n : k) || c_step < m || a_step < 1 ||
       b_step < 1)
     return 7;
+  if (is_idle()) return 0;
   double times = get(alpha, 0, is_double), kept = get(beta, 0, is_double);
   for (int batch = 0; batch < batches; batch++)
     for (int i = 0; i < m; i++)

@@ -101,3 +101,37 @@ FUNCTION i64 lcm_i64(i64 x, i64 y) {
   i64 g = gcd_i64(x, y), l = g ? (i64)((u64)(x / g) * (u64)y) : 0;
   return l < 0 ? (i64)(0 - (u64)l) : l;
 }
+#ifdef RENDER_LANES
+#define least_f32 (-f32_of_bits(0x7f800000u))
+#define least_f64 (-f64_of_bits(0x7ff0000000000000ull))
+#define least_i64 (-0x7fffffffffffffffll)
+#define exp_f32 expf
+#define exp_f64 exp
+#define log_f32 logf
+#define log_f64 log
+#define rsqrt_f32(x) (1.0f / sqrtf(x))
+#define rsqrt_f64(x) (1.0 / sqrt(x))
+#define LINES(T) \
+  FUNCTION T square_##T(T x) { return x * x; } \
+  FUNCTION T max_##T(T x, T y) { return y > x || y != y ? y : x; } \
+  FUNCTION T min_##T(T x, T y) { return y < x || y != y ? y : x; } \
+  ALL(T, sum, x + y) ALL(T, max, max_##T(x, y)) ALL(T, min, min_##T(x, y))
+#define ALL(T, name, joined) \
+  FUNCTION T all_##name##_##T(u64 *room, T x) { \
+    T *const shared = (T *)room + (threadIdx.x - threadIdx.x % RENDER_LANES), y; \
+    const u32 lane = threadIdx.x % RENDER_LANES; \
+    if (RENDER_LANES == 1) return x; \
+    shared[lane] = x; \
+    __syncthreads(); \
+    for (u32 k = RENDER_LANES / 2; k; k /= 2) { \
+      if (lane < k) y = shared[lane + k], shared[lane] = x = joined; \
+      __syncthreads(); \
+    } \
+    x = shared[0]; \
+    __syncthreads(); \
+    return x; \
+  }
+LINES(f32)
+LINES(f64)
+LINES(i64)
+#endif
