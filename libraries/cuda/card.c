@@ -67,6 +67,8 @@ wick_status card_enter_any(Card **out, wick_error **error) {
 
 struct FreeBlock {
   CUdeviceptr memory;
+  size_t size;
+  uint64_t age; /* the smaller, the longer it is free */
   FreeBlock *next;
 };
 
@@ -132,6 +134,20 @@ wick_status card_allocate(void *user, int32_t index, size_t bytes, void **out_me
   return WICK_OK;
 }
 
+/* Lock held. Gives the block that is free for longest back to the driver. */
+static void give_oldest_back(Card *card) {
+  FreeBlock **oldest = NULL;
+  for (int i = 0; i < SIZE_CLASSES; i++)
+    for (FreeBlock **at = &card->free[i]; *at; at = &(*at)->next)
+      if (!oldest || (*at)->age < (*oldest)->age) oldest = at;
+  if (!oldest) return;
+  FreeBlock *block = *oldest;
+  *oldest = block->next;
+  card->kept -= block->size;
+  driver.cuMemFree(block->memory); /* of work that failed, the next synchronization tells */
+  free(block);
+}
+
 /* What uses the memory is on the stream before whatever gets it next; cuMemFree itself waits for it. */
 void card_free(void *user, int32_t index, void *memory, size_t bytes) {
   (void)user;
@@ -140,9 +156,10 @@ void card_free(void *user, int32_t index, void *memory, size_t bytes) {
   int class = size_class(bytes, &size);
   if (card_enter(index, &card, NULL)) return; /* the context is lost, and its memory */
   pthread_mutex_lock(&card->lock);
-  FreeBlock *block = card->kept + size <= card->most_kept ? malloc(sizeof *block) : NULL;
+  FreeBlock *block = size <= card->most_kept ? malloc(sizeof *block) : NULL;
+  while (block && card->kept + size > card->most_kept) give_oldest_back(card);
   if (block) {
-    *block = (FreeBlock){address_of(memory), card->free[class]};
+    *block = (FreeBlock){address_of(memory), size, card->age++, card->free[class]};
     card->free[class] = block;
     card->kept += size;
   } else {

@@ -21,8 +21,9 @@ typedef struct Card {
   char architecture[32]; /* "--gpu-architecture=compute_90" */
   /* guarded by the lock */
   FreeBlock *free[SIZE_CLASSES];
-  size_t kept, most_kept; /* bytes in free blocks, and their bound */
-  void *staging;          /* pinned memory of the host: copies from and to pageable memory go through it */
+  size_t kept, most_kept; /* bytes in free blocks, and their bound: beyond it, those go that are free for longest */
+  uint64_t age;
+  void *staging; /* pinned memory of the host: copies from and to pageable memory go through it */
 } Card;
 
 /* The card, open, with its context the thread's. */

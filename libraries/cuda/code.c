@@ -147,7 +147,7 @@ void codes_dispose(Codes *codes) {
 wick_status code_launch(const Card *card, CUfunction function, int64_t groups, void **parameters, wick_error **error) {
   if (groups > INT32_MAX)
     return fail(error, WICK_UNSUPPORTED, "CUDA: a kernel over %lld groups of elements", (long long)groups);
-  CUresult result = driver.cuLaunchKernel(function, (unsigned)groups, 1, 1, RENDER_GROUP, 1, 1, 0, card->stream,
-                                          parameters, NULL);
+  CUresult result =
+      driver.cuLaunchKernel(function, (unsigned)groups, 1, 1, RENDER_GROUP, 1, 1, 0, card->stream, parameters, NULL);
   return result ? driver_error(error, result, "launching a kernel of %lld groups", (long long)groups) : WICK_OK;
 }

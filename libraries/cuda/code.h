@@ -16,7 +16,8 @@ typedef struct Codes {
   _Atomic(Code *) first;
   atomic_size_t bytes;
 } Codes;
-#define CODES(writes) {.write = (writes), .lock = PTHREAD_MUTEX_INITIALIZER}
+#define CODES(writes) \
+  { .write = (writes), .lock = PTHREAD_MUTEX_INITIALIZER }
 
 /* Of what is given to `write`, for a card. */
 wick_status code_for(Codes *codes, const Card *card, const void *of, uint64_t variant, CUfunction *out,

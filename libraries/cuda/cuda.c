@@ -2,7 +2,7 @@
  * asked for. docs/devices.md says what runs on it. */
 #include "cuda/card.h"
 #include "cuda/convert.h"
-#include "cuda/products.h"
+#include "cuda/operators.h"
 #include "cuda/program.h"
 #include "wick/device.h"
 
@@ -52,5 +52,5 @@ WICK_API wick_status wick_library_init(wick_error **error) {
                                 .free = free_code};
   status = wick_device_register(&device, error);
   if (!status) status = wick_backend_register(&backend, error);
-  return status ? status : products_register(error);
+  return status ? status : operators_register(error);
 }

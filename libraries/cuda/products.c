@@ -1,14 +1,13 @@
 /* All of them are batches of alpha A B + beta C. cuBLAS has columns side by side, so what it is asked for is the
- * transpose, B' A', of row-major matrices. float32 is computed in float32, not TF32; halves are summed in float32. */
+ * transpose, B' A', of row-major matrices. float32 is computed in float32, but where TF32 is asked for; halves are
+ * summed in float32. */
 #include "cuda/products.h"
 
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdlib.h>
 
-#include "cuda/card.h"
-#include "wick/device.h"
-#include "wick/library.h"
+#include "cuda/operators.h"
 
 /* ---- cuBLAS ---- */
 
@@ -61,12 +60,6 @@ static wick_status handle_of(const Card *card, cublasHandle_t *out, wick_error *
 
 /* ---- a batch of products ---- */
 
-typedef struct Matrices { /* [batch, rows, columns] */
-  int64_t batch, rows, columns;
-  int64_t batch_stride, row_stride, column_stride;
-  void *data;
-} Matrices;
-
 static const struct Type {
   uint32_t dtype;
   int element, compute; /* cuBLAS's numbers */
@@ -98,9 +91,9 @@ static bool are_small(const Matrices *m) {
          m->column_stride <= INT_MAX;
 }
 
-/* c = alpha a b + beta c; c is row-major. */
-static wick_status multiply(int32_t index, uint32_t dtype, const Matrices *a, const Matrices *b, const Matrices *c,
-                            double alpha, double beta, wick_error **error) {
+wick_status multiply(int32_t index, uint32_t dtype, enum Precision precision, const Matrices *a, const Matrices *b,
+                     const Matrices *c, double alpha, double beta, wick_error **error) {
+  enum { FAST_TF32 = 77 }; /* as cuBLAS has it */
   const struct Type *type = find_type(dtype);
   const float floats[2] = {(float)alpha, (float)beta};
   const double doubles[2] = {alpha, beta};
@@ -118,30 +111,17 @@ static wick_status multiply(int32_t index, uint32_t dtype, const Matrices *a, co
   pthread_mutex_lock(&lock);
   status = handle_of(card, &handle, error);
   if (!status)
-    result =
-        cublas.gemm(handle, b_op, a_op, (int)c->columns, (int)c->rows, (int)a->columns,
-                    is_double ? (const void *)&doubles[0] : &floats[0], b->data, type->element, b_step, b->batch_stride,
-                    a->data, type->element, a_step, a->batch_stride, is_double ? (const void *)&doubles[1] : &floats[1],
-                    c->data, type->element, (int)(c->rows == 1 ? c->columns : c->row_stride), c->batch_stride,
-                    (int)c->batch, type->compute, CUBLAS_GEMM_DEFAULT);
+    result = cublas.gemm(handle, b_op, a_op, (int)c->columns, (int)c->rows, (int)a->columns,
+                         is_double ? (const void *)&doubles[0] : &floats[0], b->data, type->element, b_step,
+                         b->batch_stride, a->data, type->element, a_step, a->batch_stride,
+                         is_double ? (const void *)&doubles[1] : &floats[1], c->data, type->element,
+                         (int)(c->rows == 1 ? c->columns : c->row_stride), c->batch_stride, (int)c->batch,
+                         precision == TF32 && dtype == WICK_FLOAT32 ? FAST_TF32 : type->compute, CUBLAS_GEMM_DEFAULT);
   pthread_mutex_unlock(&lock);
   return result ? fail(error, WICK_RUNTIME, "cuBLAS: a product failed (error %d)", result) : status;
 }
 
 /* ---- operators ---- */
-
-/* What a kernel holds until it returns. */
-typedef struct Held {
-  wick_value *values[8];
-  size_t count;
-} Held;
-static wick_value *hold(Held *held, wick_value *value) {
-  if (value) held->values[held->count++] = value;
-  return value;
-}
-static void let_go(Held *held) {
-  for (size_t i = 0; i < held->count; i++) wick_value_release(held->values[i]);
-}
 
 enum Form {
   READ,      /* the last two dimensions are a matrix, those before the batch */
@@ -150,43 +130,36 @@ enum Form {
   WRITE_FLAT
 };
 
-/* *value as matrices; a row-major copy of it takes its place where it can't be used as it lies. */
-static wick_status take(wick_call *call, wick_value **value, enum Form form, Held *held, Matrices *out,
-                        wick_tensor_view *view, wick_error **error) {
-  bool flat = form == READ_FLAT || form == WRITE_FLAT, writes = form >= WRITE;
-  for (int tries = 0; tries < 2; tries++) {
-    *view = (wick_tensor_view){.size = sizeof *view};
-    wick_status status = wick_device_tensor_of(*value, view, error);
-    if (status) return status;
-    const int64_t *sizes = view->sizes, *strides = view->strides;
-    int last = view->ndim - 1;
-    wick_tensor_info info = {.size = sizeof info};
-    wick_tensor_info_of(*value, &info, NULL);
-    *out = (Matrices){.batch = 1, .data = view->data, .columns = sizes[last], .column_stride = strides[last]};
-    if (flat) {
-      out->rows = out->columns ? info.count / out->columns : 0;
-      out->row_stride = out->columns;
-    } else {
-      out->rows = sizes[last - 1];
-      out->row_stride = strides[last - 1];
-      if (view->ndim == 3) out->batch = sizes[0], out->batch_stride = strides[0];
-    }
-    if ((!flat || info.flags & WICK_INFO_CONTIGUOUS) && (has_rows(out) || (!writes && has_columns(out))))
-      return WICK_OK;
-    const wick_value *arguments[] = {*value};
-    wick_value *copy = NULL;
-    status = wick_call_operator(call, "aten::contiguous", NULL, arguments, 1, &copy, error);
-    if (status) return status;
-    *value = hold(held, copy);
+/* Whether dimensions before the last `own` are as one: then their size and stride. */
+static bool join_batch(const wick_tensor_view *t, int own, int64_t *size, int64_t *stride) {
+  *size = 1, *stride = 0;
+  for (int d = t->ndim - own; d-- > 0;) {
+    if (t->sizes[d] == 1) continue;
+    if (*size == 1) *stride = t->strides[d];
+    if (*size != 1 && t->strides[d] != *stride * *size) return false;
+    *size *= t->sizes[d];
   }
-  return fail(error, WICK_UNSUPPORTED, "a product on CUDA of a matrix that lies in no order");
+  return true;
 }
 
-static double number(wick_call *call, size_t index) {
-  wick_value *v = wick_call_argument(call, index);
-  double result = wick_value_to_double(v);
-  wick_value_release(v);
-  return result;
+static bool see_matrices(const wick_tensor_view *t, enum Form form, Matrices *out) {
+  int last = t->ndim - 1;
+  bool flat = form == READ_FLAT || form == WRITE_FLAT;
+  *out = (Matrices){.batch = 1, .data = t->data, .columns = t->sizes[last], .column_stride = t->strides[last]};
+  if (flat) return join_batch(t, 1, &out->rows, &out->row_stride) && has_rows(out);
+  out->rows = t->sizes[last - 1];
+  out->row_stride = t->strides[last - 1];
+  return join_batch(t, 2, &out->batch, &out->batch_stride) && (has_rows(out) || (form < WRITE && has_columns(out)));
+}
+
+/* *value as matrices; a row-major copy of it takes its place where it can't be used as it lies. */
+static bool take(Work *w, wick_value **value, enum Form form, Matrices *out, wick_tensor_view *view) {
+  for (int tries = 0; tries < 2 && work_view(w, *value, view); tries++) {
+    if (see_matrices(view, form, out)) return true;
+    *value = work_call(w, "aten::contiguous", NULL, (const wick_value *const[]){*value}, 1);
+  }
+  work_refuse(w, "a product on CUDA of a matrix that lies in no order");
+  return false;
 }
 
 static Matrices transposed(Matrices m) {
@@ -196,60 +169,88 @@ static Matrices transposed(Matrices m) {
 }
 
 /* Which broadcasts. */
-static wick_status copy_into(wick_call *call, wick_value *to, const wick_value *from, wick_error **error) {
-  const wick_value *arguments[] = {to, from};
-  wick_value *same = NULL;
-  wick_status status = wick_call_operator(call, "aten::copy_", NULL, arguments, 2, &same, error);
-  wick_value_release(same);
-  return status;
+static void copy_into(Work *w, wick_value *to, const wick_value *from) {
+  work_call(w, "aten::copy_", NULL, (const wick_value *const[]){to, from}, 2);
 }
 
-enum Kind { MM, ADDMM, LINEAR }; /* MM: bmm, too */
+enum Kind { MM, ADDMM, LINEAR }; /* MM: bmm, too; ADDMM: baddbmm */
 
-static wick_status run_product(wick_call *call, enum Kind kind, Held *held, wick_error **error) {
+static void product(Work *w, int kind) {
   bool adds = kind == ADDMM, is_linear = kind == LINEAR;
-  wick_value *result = hold(held, wick_call_result(call, 0)), *a_value = hold(held, wick_call_argument(call, adds)),
-             *b_value = hold(held, wick_call_argument(call, adds + 1u)), *first = NULL;
+  wick_value *result = work_hold(w, wick_call_result(w->call, 0)), *a_value = work_argument(w, adds),
+             *b_value = work_argument(w, adds + 1u), *target = result;
   wick_tensor_view a_view, b_view, c_view;
   Matrices a, b, c;
-  double alpha = adds ? number(call, 4) : 1, beta = adds ? number(call, 3) : 0;
-  wick_value *target = result;
-  wick_status status = take(call, &a_value, is_linear ? READ_FLAT : READ, held, &a, &a_view, error);
-  if (!status) status = take(call, &b_value, READ, held, &b, &b_view, error);
-  if (!status) status = take(call, &target, is_linear ? WRITE_FLAT : WRITE, held, &c, &c_view, error);
-  if (!status && a_view.dtype != b_view.dtype)
-    status = fail(error, WICK_RUNTIME, "expected both matrices to have one dtype");
-  if (status) return status;
+  double alpha = adds ? work_real(w, 4) : 1, beta = adds ? work_real(w, 3) : 0;
+  if (!take(w, &a_value, is_linear ? READ_FLAT : READ, &a, &a_view) || !take(w, &b_value, READ, &b, &b_view) ||
+      !take(w, &target, is_linear ? WRITE_FLAT : WRITE, &c, &c_view))
+    return;
+  if (a_view.dtype != b_view.dtype)
+    return work_take(w, fail(w->error, WICK_RUNTIME, "expected both matrices to have one dtype"));
   if (is_linear) b = transposed(b);
-  if (adds) first = hold(held, wick_call_argument(call, 0));
-  if (is_linear && (first = hold(held, wick_call_argument(call, 2))) && wick_value_kind(first) == WICK_TENSOR) beta = 1;
-  if (beta != 0) status = copy_into(call, target, first, error);
-  if (!status) status = multiply(c_view.device_index, c_view.dtype, &a, &b, &c, alpha, beta, error);
-  return status || target == result ? status : copy_into(call, result, target, error);
+  if (is_linear && !work_is_none(w, 2)) beta = 1;
+  if (beta != 0) copy_into(w, target, work_argument(w, is_linear ? 2 : 0));
+  if (!w->status) work_take(w, multiply(c_view.device_index, c_view.dtype, PRECISE, &a, &b, &c, alpha, beta, w->error));
+  if (target != result) copy_into(w, result, target);
 }
 
-static wick_status product(void *user, wick_call *call, wick_error **error) {
-  static const enum Kind kinds[] = {MM, ADDMM, LINEAR};
-  Held held = {.count = 0};
-  wick_status status = run_product(call, kinds[(uintptr_t)user], &held, error);
-  let_go(&held);
-  return status;
+/* ---- matmul: of any dimensions ---- */
+
+/* A vector is a row on the left and a column on the right. */
+static wick_value *as_matrix(Work *w, wick_value *value, const wick_tensor_view *view, int dim) {
+  if (view->ndim != 1) return value;
+  return work_call(w, "aten::unsqueeze", NULL, (const wick_value *const[]){value, work_hold(w, wick_value_int(dim))},
+                   2);
 }
 
-wick_status products_register(wick_error **error) {
-  const wick_device_kernel kernels[] = {
-      {.name = "aten::mm", .user = (void *)MM},
-      {.name = "aten::bmm", .user = (void *)MM},
-      {.name = "aten::addmm", .user = (void *)ADDMM},
-      {.name = "aten::linear", .user = (void *)LINEAR},
-  };
-  enum { COUNT = sizeof kernels / sizeof *kernels };
-  wick_device_kernel filled[COUNT];
-  for (int i = 0; i < COUNT; i++) {
-    filled[i] = kernels[i];
-    filled[i].size = sizeof filled[i];
-    filled[i].flags = WICK_DEVICE_KERNEL_FILLS;
-    filled[i].kernel = product;
+static wick_value *as_batch(Work *w, wick_value *value, const wick_tensor_view *view, const wick_tensor_view *out,
+                            int batch_dims) {
+  wick_value *sizes[64], *size = NULL;
+  for (int d = 0; d < batch_dims + 2; d++) {
+    int own = d - batch_dims + view->ndim - 2;
+    sizes[d] = work_hold(w, wick_value_int(d < batch_dims ? out->sizes[d] : view->sizes[own]));
   }
-  return wick_device_kernels_register(WICK_DEVICE_CUDA, filled, COUNT, error);
+  if (w->status || wick_value_list((const wick_value *const *)sizes, (size_t)batch_dims + 2, &size, NULL)) size = NULL;
+  return work_call(w, "aten::expand", NULL, (const wick_value *const[]){value, work_hold(w, size)}, 2);
 }
+
+static void matmul(Work *w, int variant) {
+  (void)variant;
+  wick_value *a_value = work_argument(w, 0), *b_value = work_argument(w, 1);
+  wick_tensor_view a_view, b_view, out;
+  Matrices a, b, c = {.batch = 1};
+  if (!work_view(w, a_value, &a_view) || !work_view(w, b_value, &b_view) || !work_result(w, 0, &out)) return;
+  if (a_view.dtype != b_view.dtype)
+    return work_take(w, fail(w->error, WICK_RUNTIME, "expected both matrices to have one dtype"));
+  bool is_row = a_view.ndim == 1, is_column = b_view.ndim == 1;
+  a_value = as_matrix(w, a_value, &a_view, 0);
+  b_value = as_matrix(w, b_value, &b_view, 1);
+  if (!work_view(w, a_value, &a_view) || !work_view(w, b_value, &b_view)) return;
+  int batch_dims = out.ndim - 2 + is_row + is_column;
+  if (batch_dims > 60) return work_refuse(w, "CUDA: matmul of so many dimensions");
+  bool is_flat = b_view.ndim == 2; /* then what is before a's rows is more rows */
+  if (!is_flat) {
+    a_value = as_batch(w, a_value, &a_view, &out, batch_dims);
+    b_value = as_batch(w, b_value, &b_view, &out, batch_dims);
+  }
+  if (!take(w, &a_value, is_flat && a_view.ndim > 2 ? READ_FLAT : READ, &a, &a_view) ||
+      !take(w, &b_value, READ, &b, &b_view))
+    return;
+  for (int d = 0; d < batch_dims && !is_flat; d++) c.batch *= out.sizes[d];
+  c.rows = a.rows, c.columns = b.columns, c.row_stride = b.columns, c.column_stride = 1;
+  c.batch_stride = c.rows * c.columns;
+  c.data = out.data;
+  if (!w->status) work_take(w, multiply(out.device_index, out.dtype, PRECISE, &a, &b, &c, 1, 0, w->error));
+}
+
+const OperatorKernel product_kernels[] = {
+    {"aten::mm", product, MM, true},
+    {"aten::bmm", product, MM, true},
+    {"aten::addmm", product, ADDMM, true},
+    {"aten::baddbmm", product, ADDMM, true},
+    {"aten::linear", product, LINEAR, true},
+    {"aten::matmul", matmul, 0, true},
+    {"aten::mv", matmul, 0, true},
+    {"aten::dot", matmul, 0, true},
+    {0},
+};

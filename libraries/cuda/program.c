@@ -56,8 +56,8 @@ wick_status program_new(const wick_kernel_ir *kernel, Program **out, wick_error 
     program->forms[i] = (uint8_t)kernel->operands[i].form;
     program->types[i] = kernel->types[i];
   }
-  wick_status status = program->text.failed ? fail(error, WICK_OUT_OF_MEMORY, "out of memory")
-                                            : compile_first(program, error);
+  wick_status status =
+      program->text.failed ? fail(error, WICK_OUT_OF_MEMORY, "out of memory") : compile_first(program, error);
   if (status)
     program_free(program);
   else
@@ -163,8 +163,8 @@ static void set_layout(const Program *program, int bits, const wick_kernel_argum
 }
 
 /* What comes after the counts, as libraries/render/render.h has it, but for the layout. */
-static void add_operands(const Program *program, const wick_kernel_argument *arguments,
-                         const wick_tensor_view *outputs, Launch *launch) {
+static void add_operands(const Program *program, const wick_kernel_argument *arguments, const wick_tensor_view *outputs,
+                         Launch *launch) {
   for (uint32_t i = 0; i < program->argument_count + program->output_count; i++) {
     const wick_tensor_view *t = view_of(program, i, arguments, outputs);
     if (t)
@@ -289,8 +289,7 @@ static wick_status run_lines(Program *program, const Card *card, const wick_kern
   add_operands(program, arguments, outputs, &launch);
   for (int d = 0; d <= domain.outer; d++) set_word(&launch, bits, at++, d < domain.outer ? domain.sizes[d] : 1);
   for (uint32_t s = 0; s < slots; s++)
-    for (int d = 0; d <= domain.outer; d++)
-      set_word(&launch, bits, at++, d < domain.outer ? domain.strides[s][d] : 0);
+    for (int d = 0; d <= domain.outer; d++) set_word(&launch, bits, at++, d < domain.outer ? domain.strides[s][d] : 0);
   for (uint32_t s = 0; s < slots; s++) set_word(&launch, bits, at++, domain.along[s]);
   launch.parameters[launch.count++] = &launch.layout;
   return code_launch(card, function, (domain.count + lines - 1) / lines, launch.parameters, error);

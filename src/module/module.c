@@ -149,9 +149,9 @@ Status module_train(Module *module, bool training) {
 }
 
 typedef struct Conversion {
-  DType dtype;         /* DTYPE_NONE: as they are */
+  DType dtype;          /* DTYPE_NONE: as they are */
   const Device *device; /* NULL: where they are */
-  PtrMap done; /* tensor before -> tensor after, so that tied tensors stay tied */
+  PtrMap done;          /* tensor before -> tensor after, so that tied tensors stay tied */
   Status status;
 } Conversion;
 

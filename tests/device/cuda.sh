@@ -49,9 +49,20 @@ expect 1 "CUDA: looking for devices: an unknown error" env WICK_HOST_CUDA_COUNT=
 expect 0 " 3" with "$wick" run move.py 'ones(2)'
 expect 0 " 3" with "$wick" run --device-map '*=cpu' move.py 'ones(2)'
 
+# Inputs, and tensors that the program tells no device, go where --device says.
+cat > made.py <<'END'
+def forward(x):
+    y = torch.arange(3) + torch.tensor([1, 2, 3])
+    return x[:3] * y, str((x + torch.ones([4])).device)
+END
+expect 0 "cuda:0" with "$wick" run --device cuda made.py 'ones(4)'
+expect 0 '[[1, 3, 5], "cuda:0"]' with "$wick" run --device cuda --json made.py 'ones(4)'
+expect 2 "there is no device 'cuda:7' here" with "$wick" run --device cuda:7 made.py 'ones(4)'
+
 # Memory: what is given back is used again, what is kept makes room, what does not fit is an error.
 expect 0 " 50" with env WICK_HOST_CUDA_BYTES=30000000 "$wick" run many.py 50
 expect 0 " 50" with env WICK_HOST_CUDA_BYTES=30000000 WICK_CUDA_CACHE=0 "$wick" run many.py 50
+expect 0 " 50" with env WICK_HOST_CUDA_BYTES=30000000 WICK_CUDA_CACHE=9 "$wick" run many.py 50
 expect 1 "CUDA: allocating 4000000 bytes on device 0: out of memory (CUDA_ERROR_OUT_OF_MEMORY)" \
   with env WICK_HOST_CUDA_BYTES=30000000 "$wick" run keep.py 20
 # Work that fails is told when it is waited for.

@@ -4,7 +4,9 @@
  *   device_check DEVICE          all of it
  *   device_check DEVICE brief    with float32 and int64 alone
  *   device_check DEVICE large    with more elements than 31 bits count, which takes 9 GB
- *   device_check DEVICE speed    bandwidth of copies, of pointwise operators and groups, time of a launch        */
+ *   device_check DEVICE speed    bandwidth of copies, of pointwise operators and groups, time of a launch
+ *   device_check DEVICE net MODEL INPUTS   a net of an archive, for the tuple of tensors that torch.save wrote to
+ *                                          INPUTS: its result compared, its time                             */
 #include <math.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -250,6 +252,14 @@ static const char *const groups[] = {
     "(x.t() + 1) * (y.t() - 2)",
     "(x * u + p) / y",
     "(i + j) * 3 - i",
+    "torch.softmax(x * 2 + y, 1) * p",
+    "torch.log_softmax(x.expand([20, 3, 4]) + u, -1).exp()",
+    "torch.nn.functional.layer_norm(x + y, [4], p, p) * 2",
+    "(x * y).sum(1, keepdim=True) + x",
+    "(x * y).mean(-1)",
+    "(x - x.amax([1], keepdim=True)).exp() * y",
+    "torch.softmax(x.repeat([20, 300]) * 2 + 1, 1)",
+    "x * torch.rsqrt((x * x).mean([-1], keepdim=True) + 0.5)",
 };
 enum { GROUPS = sizeof groups / sizeof *groups };
 static const char *const products[] = {
@@ -276,9 +286,162 @@ static const char *const products[] = {
     "torch.nn.functional.linear(x.t(), y.t(), p)",
     "x.clone()[:, :3].addmm_(x, y.t())",
     "x.clone()[:, :3].t().addmm_(x, y.t())",
+    "torch.matmul(x, y.t())",
+    "torch.matmul(x, p)",
+    "torch.matmul(p, y.t())",
+    "torch.matmul(p, p)",
+    "torch.matmul(x.expand([2, 5, 3, 4]), y.t())",
+    "torch.matmul(x.expand([2, 5, 3, 4]), y.t().expand([5, 4, 3]))",
+    "torch.matmul(x.expand([5, 3, 4]), y.t().expand([2, 5, 4, 3]))",
+    "torch.matmul(x.unsqueeze(1), y.unsqueeze(2))",
+    "torch.matmul(x.expand([2, 3, 4]).transpose(0, 1), y.t().expand([3, 4, 3]))",
+    "torch.matmul(x.expand([2, 3, 4]), p)",
+    "torch.matmul(p, y.t().expand([2, 4, 3]))",
+    "torch.mv(x, p)",
+    "torch.dot(p, p)",
+    "torch.baddbmm(u, x.expand([5, 3, 4]), y.t().expand([5, 4, 3]), beta=2, alpha=0.5)",
+    "torch.nn.functional.scaled_dot_product_attention(x.expand([2, 3, 4]), y.expand([2, 3, 4]), x.expand([2, 3, 4]))",
     "torch.mm(x, y.t(), out=torch.empty([3, 3], device=x.device, dtype=x.dtype))",
 };
 enum { PRODUCTS = sizeof products / sizeof *products };
+static const char *const reductions[] = {
+    "torch.sum(x)",
+    "torch.sum(x, 0)",
+    "torch.sum(x, [1], keepdim=True)",
+    "torch.sum(x, [0, 1])",
+    "torch.sum(x.t(), 0)",
+    "torch.sum(x.expand([5, 3, 4]), [0, 2])",
+    "torch.sum(x, 1, dtype=torch.float64)",
+    "torch.sum(x.expand([50000, 3, 4]))",
+    "torch.mean(x.expand([50000, 3, 4]))",
+    "torch.sum(i)",
+    "torch.sum(c, 0)",
+    "torch.mean(x)",
+    "torch.mean(x, 1)",
+    "torch.mean(x[:0])",
+    "torch.prod(x)",
+    "torch.prod(x, 0)",
+    "torch.max(x)",
+    "torch.min(i)",
+    "torch.amax(x, [0])",
+    "torch.amin(x, [1], keepdim=True)",
+    "torch.max(x, 1)[0]",
+    "torch.max(x, 1)[1]",
+    "torch.min(x, 0, keepdim=True)[1]",
+    "torch.max(x[:, ::2], 1)[0]",
+    "torch.argmax(x)",
+    "torch.argmax(x, 1)",
+    "torch.argmin(x, 0, keepdim=True)",
+    "torch.argmax(x * 0, 1)",
+    "torch.max(x / 0, 1)[1]",
+    "torch.any(c)",
+    "torch.any(x > 100, 0)",
+    "torch.all(c, 1)",
+    "torch.all(x == x)",
+    "torch.count_nonzero(i, 1)",
+    "torch.var(x)",
+    "torch.var(x, 1)",
+    "torch.std(x, [0], unbiased=False, keepdim=True)",
+    "torch.var_mean(x, 1)[1]",
+    "torch.norm(x)",
+    "torch.norm(x, 1, [1])",
+    "torch.linalg.vector_norm(x, 2, [0])",
+    "torch.sum(x.expand([2, 3000, 3, 4]), [1])",
+    "torch.sum(x.expand([70, 60, 3, 4]).permute([2, 3, 0, 1]).contiguous(), [0])",
+    "torch.softmax(x, 1)",
+    "torch.softmax(x, 0)",
+    "torch.softmax(x.expand([300, 3, 4]).contiguous(), 2)",
+    "torch.softmax(x.expand([300, 3, 4]).contiguous(), 0)",
+    "torch.softmax(x.repeat([1, 300]), -1)",
+    "torch.log_softmax(x, 1)",
+    "torch.log_softmax(x.t(), 1)",
+    "torch.softmax(x / 0, 1)",
+    "torch.softmax(torch.where(c, x, -1.0 / (x * 0)), 1)",
+    "torch.nn.functional.layer_norm(x, [4])",
+    "torch.nn.functional.layer_norm(x, [4], p, p)",
+    "torch.nn.functional.layer_norm(x, [3, 4], x, y)",
+    "torch.nn.functional.layer_norm(x.t(), [3])",
+    "torch.nn.functional.batch_norm(x, p, p, None, None)",
+    "torch.nn.functional.batch_norm(x.unsqueeze(2).expand([3, 4, 5]), p, p, p, p)",
+    "torch.nn.functional.batch_norm(x.t(), u.flatten(), u.flatten() + 9)",
+};
+static const char *const numbers_of[] = {
+    "x * float(y.sum())",
+    "x[int(i.max()) % 3]",
+    "x if bool(c.any()) else y",
+    "x * y.mean().item()",
+    "x if torch.equal(x, x.clone()) else y",
+    "x + 1 if x[0, 0] > 0 else x",
+    "x * torch.tensor([1.5, 2.0, 3.0, 4.0], device=x.device)",
+};
+enum { NUMBERS_OF = sizeof numbers_of / sizeof *numbers_of };
+enum { REDUCTIONS = sizeof reductions / sizeof *reductions };
+/* Indices are within [0, 3): i % 3. */
+static const char *const moves[] = {
+    "torch.cat([x, y])",
+    "torch.cat([x, u], 1)",
+    "torch.cat([x.t(), y.t()], -1)",
+    "torch.cat([x, i.to(x.dtype), x[:0]])",
+    "torch.stack([x, y])",
+    "torch.stack([x, y], 1)",
+    "torch.stack([x.t(), y.t()], -1)",
+    "torch.index_select(x, 0, (i.flatten() % 3).to(torch.int64))",
+    "torch.index_select(x.t(), 1, (i[0] % 3).to(torch.int64))",
+    "torch.index_select(i, 1, (i[0] % 3).to(torch.int64))",
+    "torch.nn.functional.embedding((i % 3).to(torch.int64), x)",
+    "torch.gather(x, 1, (i % 3).to(torch.int64))",
+    "torch.gather(x.t(), 0, (i.t() % 3).to(torch.int64))",
+    "torch.scatter(x, 1, (i[:, :1] % 3).to(torch.int64), y)",
+    "torch.scatter(x, 0, (i[:1] % 3).to(torch.int64), 7)",
+    "x[(i[:, 0] % 3).to(torch.int64)]",
+    "x[:, (i % 3).to(torch.int64)]",
+    "x[(i % 3).to(torch.int64), (j % 3).to(torch.int64)]",
+    "x.unsqueeze(0).expand([2, 3, 4])[:, (i % 3).to(torch.int64), (j % 3).to(torch.int64)]",
+    "x.expand([3, 3, 4])[(i[:, 0] % 3).to(torch.int64), :, (j[:, 0] % 3).to(torch.int64)]",
+    "x.index_put([(i[:, 0] % 3).to(torch.int64)], x[0])",
+    "torch.nn.functional.pad(x, [1, 2])",
+    "torch.nn.functional.pad(x, [-1, 2, 1, 0], 'constant', 2.5)",
+    "torch.nn.functional.pad(x.unsqueeze(0), [1, 2], 'reflect')",
+    "torch.nn.functional.pad(x.unsqueeze(0).unsqueeze(0), [1, 2, 2, 1], 'reflect')",
+    "torch.nn.functional.pad(x.unsqueeze(0), [1, 2], 'replicate')",
+    "torch.nn.functional.pad(x.unsqueeze(0), [1, 2], 'circular')",
+    "torch.arange(7, device=x.device)",
+    "torch.arange(2, 9, 3, device=x.device)",
+    "torch.arange(0.5, 3, 0.25, device=x.device)",
+    "torch.tril(x)",
+    "torch.triu(x.expand([2, 3, 4]), 1)",
+    "torch.max_pool1d(x.unsqueeze(0), 2)",
+    "torch.max_pool2d(x.unsqueeze(0).unsqueeze(0), [2, 3], stride=1, padding=1)",
+    "torch.nn.functional.max_pool2d_with_indices(x.unsqueeze(0).unsqueeze(0), [2, 2], stride=[1, 1], dilation=[2, "
+    "1])[1]",
+    "torch.nn.functional.avg_pool2d(x.unsqueeze(0), 2, 1, 1)",
+    "torch.nn.functional.avg_pool2d(x.unsqueeze(0), 2, 1, 1, True, False)",
+    "torch.avg_pool1d(x.unsqueeze(0), 3, 2, 1)",
+    "torch.nn.functional.adaptive_avg_pool2d(x.expand([2, 5, 3, 4]), [2, 3])",
+    "torch.nn.functional.adaptive_avg_pool1d(x.unsqueeze(0), 1)",
+    "torch.nn.functional.adaptive_max_pool2d(x.unsqueeze(0), [2, 3])",
+    "torch.nn.functional.interpolate(x.unsqueeze(0).unsqueeze(0), scale_factor=2.0, mode='nearest')",
+    "torch.nn.functional.interpolate(x.unsqueeze(0), size=[7], mode='nearest')",
+};
+enum { MOVES = sizeof moves / sizeof *moves };
+static const char *const convolutions[] = {
+    "torch.conv1d(x.unsqueeze(0), y.expand([2, 3, 4]))",
+    "torch.conv1d(x, y.expand([4, 3, 4])[:, :, :3], p, 2, 1)",
+    "torch.conv1d(x.unsqueeze(0), y.unsqueeze(1)[:, :, :2], None, 1, 1, 1, 3)",
+    "torch.conv1d(x.unsqueeze(0), y.expand([2, 3, 4])[:, :, :2], None, padding='same')",
+    "torch.conv2d(x.expand([2, 5, 3, 4]), y[:2, :3].expand([4, 5, 2, 3]), p)",
+    "torch.conv2d(x.expand([2, 5, 3, 4]), y[:, :3].expand([4, 5, 3, 3]), p, [2, 1], [1, 2])",
+    "torch.conv2d(x.expand([2, 5, 3, 4]), y[:2, :2].expand([4, 5, 2, 2]), None, 1, 1, 2)",
+    "torch.conv2d(x.expand([2, 6, 3, 4]), y[:2, :3].expand([4, 3, 2, 3]), p, 1, 1, 1, 2)",
+    "torch.conv2d(x.expand([2, 4, 3, 4]), y[:, :3].expand([4, 1, 3, 3]), p, 1, 1, 1, 4)",
+    "torch.conv2d(x.expand([3, 5, 3, 4]), y[:1, :1].expand([4, 5, 1, 1]), p)",
+    "torch.conv2d(x.expand([2, 5, 3, 4]), y[:2, :3].expand([4, 5, 2, 3]), p, padding='same')",
+    "torch.conv_transpose1d(x.unsqueeze(0), y.expand([3, 3, 4]))",
+    "torch.conv_transpose2d(x.expand([2, 5, 3, 4]), y[:2, :3].expand([5, 4, 2, 3]), p, 2, 1, 1)",
+    "torch.conv_transpose2d(x.expand([2, 4, 3, 4]), y[:2, :3].expand([4, 2, 2, 3]), p, 1, 0, 0, 2, 2)",
+    "torch.conv3d(x.expand([2, 2, 3, 3, 4]), y[:2, :2].expand([4, 2, 2, 2, 2]), p)",
+};
+enum { CONVOLUTIONS = sizeof convolutions / sizeof *convolutions };
 enum { INPUTS = 7 };
 static const char parameters[] = "x, y, p, u, i, j, c";
 
@@ -695,12 +858,114 @@ static void print_speed(void) {
   wick_module_release(module);
 }
 
+/* ---- nets ---- */
+
+enum { MOST_INPUTS = 8 };
+
+/* The first tensor of a result. */
+static wick_value *first_tensor(wick_value *v) {
+  while (v && wick_value_kind(v) != WICK_TENSOR) {
+    wick_value *item = wick_value_length(v) ? wick_value_item(v, 0) : NULL;
+    wick_value_release(v);
+    v = item;
+  }
+  return v;
+}
+
+static double time_net(const wick_module *module, wick_value **inputs, size_t count, int type, int calls) {
+  double best = INFINITY;
+  for (int n = 0; n < 5; n++) {
+    wick_device_synchronize(type, 0, NULL);
+    double begin = now();
+    for (int k = 0; k < calls; k++) {
+      wick_value *got = NULL;
+      if (wick_run(module, "forward", (const wick_value *const *)inputs, count, NULL, 0, NULL, &got, NULL)) return NAN;
+      wick_value_release(got);
+    }
+    if (wick_device_synchronize(type, 0, NULL)) return NAN;
+    double seconds = (now() - begin) / calls;
+    if (seconds < best) best = seconds;
+    wick_wait_for_plans();
+  }
+  return best;
+}
+
+/* The first call with twice the batch. */
+static double time_new_shape(const wick_module *module, wick_value **inputs, size_t count, int type) {
+  wick_value *twice[MOST_INPUTS] = {NULL}, *got = NULL;
+  for (size_t i = 0; i < count; i++) {
+    wick_value *list = NULL;
+    if (wick_value_list((const wick_value *const[]){inputs[i], inputs[i]}, 2, &list, NULL)) continue;
+    wick_op_call(NULL, "aten::cat", NULL, (const wick_value *const[]){list}, 1, NULL, 0, &twice[i], NULL);
+    wick_value_release(list);
+  }
+  wick_device_synchronize(type, 0, NULL);
+  double begin = now();
+  wick_status status = wick_run(module, "forward", (const wick_value *const *)twice, count, NULL, 0, NULL, &got, NULL);
+  if (!status) status = wick_device_synchronize(type, 0, NULL);
+  double seconds = status ? NAN : now() - begin;
+  wick_value_release(got);
+  release_all(twice, (int)count);
+  return seconds;
+}
+
+static void check_net(const char *path, const char *inputs_path) {
+  enum { CALLS = 6 };
+  wick_module *module = NULL;
+  wick_value *given = NULL, *here[MOST_INPUTS] = {NULL}, *there[MOST_INPUTS] = {NULL}, *expected = NULL;
+  wick_error *error = NULL;
+  wick_tensor_info info = {.size = sizeof info};
+  const wick_load_options options = {.size = sizeof options, .device_map = "*=cpu"};
+  if (!is_fine(wick_load(NULL, path, &options, &module, &error), &error, path) ||
+      !is_fine(wick_load_value(NULL, inputs_path, &options, &given, &error), &error, inputs_path))
+    return;
+  size_t count = wick_value_length(given) < MOST_INPUTS ? wick_value_length(given) : MOST_INPUTS;
+  for (size_t i = 0; i < count; i++) {
+    here[i] = wick_value_item(given, i);
+    there[i] = moved(here[i], device, NULL);
+  }
+  is_fine(wick_run(module, "forward", (const wick_value *const *)here, count, NULL, 0, NULL, &expected, &error), &error,
+          path);
+  expected = first_tensor(expected);
+  double begin = now();
+  if (!is_fine(wick_module_to_device(module, device, &error), &error, path)) return;
+  double moving = now() - begin, norm = 0, worst = 0, first = 0, second = 0;
+  for (int n = 0; n < CALLS; n++) {
+    wick_value *got = NULL;
+    begin = now();
+    wick_status status =
+        wick_run(module, "forward", (const wick_value *const *)there, count, NULL, 0, NULL, &got, &error);
+    got = first_tensor(got);
+    if (got && !wick_tensor_info_of(got, &info, NULL)) wick_device_synchronize(info.device_type, 0, NULL);
+    *(n ? &second : &first) = now() - begin;
+    const char *what = status ? wick_error_message(error) : difference(expected, got, 1e-3, &norm);
+    note(!what, "%s, call %d: %.900s (%.2g)", path, n, what, norm);
+    if (norm > worst) worst = norm;
+    wick_error_free(error);
+    error = NULL;
+    wick_value_release(got);
+    wick_wait_for_plans();
+  }
+  const double shape = time_new_shape(module, there, count, info.device_type);
+  double seconds = time_net(module, there, count, info.device_type, second < 0.05 ? 50 : 1);
+  printf(
+      "wick  %s: %.3f ms a call, first %.0f ms, then %.2f; first of a new shape %.1f; moved in %.0f ms; error %.2g\n",
+      path, seconds * 1e3, first * 1e3, second * 1e3, shape * 1e3, moving * 1e3, worst);
+  release_all(here, (int)count);
+  release_all(there, (int)count);
+  wick_value_release(expected);
+  wick_value_release(given);
+  wick_module_release(module);
+  end_section("net");
+}
+
 int main(int argc, char **argv) {
   bool is_speed = argc == 3 && !strcmp(argv[2], "speed");
   is_brief = argc == 3 && !strcmp(argv[2], "brief");
   bool is_large = argc == 3 && !strcmp(argv[2], "large");
-  if (argc < 2 || argc > 3 || (argc == 3 && !is_brief && !is_speed && !is_large))
-    return fprintf(stderr, "usage: device_check DEVICE [brief|large|speed]\n"), 2;
+  bool is_net = argc == 5 && !strcmp(argv[2], "net");
+  if (argc < 2 || (argc > 3 && !is_net) || (argc == 3 && !is_brief && !is_speed && !is_large))
+    return fprintf(stderr, "usage: device_check DEVICE [brief|large|speed|net MODEL INPUTS]\n"), 2;
   device = argv[1];
   static const int64_t one = 1;
   wick_value *x = tensor_of(WICK_FLOAT32, 1, &one, 0);
@@ -710,10 +975,15 @@ int main(int argc, char **argv) {
   wick_value_release(there);
   wick_value_release(x);
   if (is_speed) return print_speed(), 0;
+  if (is_net) return check_net(argv[3], argv[4]), failed != 0;
   if (is_large) return check_large(), failed != 0;
   check_expressions("operators", expressions, EXPRESSIONS, 1);
   check_expressions("copies", copies, COPIES, 1);
   check_expressions("products", products, PRODUCTS, 1);
+  check_expressions("reductions", reductions, REDUCTIONS, 1);
+  check_expressions("numbers", numbers_of, NUMBERS_OF, 1);
+  check_expressions("moves", moves, MOVES, 1);
+  check_expressions("convolutions", convolutions, CONVOLUTIONS, 1);
   check_expressions("groups", groups, GROUPS, 4);
   check_sizes();
   check_errors();

@@ -340,7 +340,8 @@ SHOWN int nvrtcCompileProgram(Program *program, int count, const char *const *op
     if (strstr(head, "__launch_bounds__")) print_wrapper(file, head);
   fclose(file);
   const char *cc = getenv("WICK_HOST_CUDA_CC");
-  snprintf(command, sizeof command, "%s -std=gnu17 -w -O1 -fwrapv -fno-strict-aliasing -shared -fPIC %s -o %s -lm > %s 2>&1", cc ? cc : "cc",
+  snprintf(command, sizeof command,
+           "%s -std=gnu17 -w -O1 -fwrapv -fno-strict-aliasing -shared -fPIC %s -o %s -lm > %s 2>&1", cc ? cc : "cc",
            source, program->path, log);
   int failed = system(command);
   program->log = read_all(log);
