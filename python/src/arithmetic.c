@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "py_wick.h"
+#include "trace.h"
 
 static int truth(PyObject *self);
 
@@ -219,6 +220,16 @@ static PyObject *item(PyObject *self) {
   return call_method(self, "item", NULL);
 }
 
+/* The only element; a trace is told what it becomes. */
+static PyObject *item_as(PyObject *self, const char *what) {
+  if (!wick_trace_is_on()) return item(self);
+  if (trace_warn_python(what)) return NULL;
+  wick_trace_pause();
+  PyObject *number = item(self);
+  wick_trace_resume();
+  return number;
+}
+
 static int truth(PyObject *self) {
   int64_t count = wick_tensor_count(tensor_value(self));
   if (count != 1) {
@@ -226,19 +237,19 @@ static int truth(PyObject *self) {
                  count ? "more than one value is" : "no values is");
     return -1;
   }
-  PyObject *number = item(self);
+  PyObject *number = item_as(self, "boolean");
   int is_true = number ? PyObject_IsTrue(number) : -1;
   Py_XDECREF(number);
   return is_true;
 }
 
 static PyObject *as_int(PyObject *self) {
-  PyObject *number = item(self), *whole = number ? PyNumber_Long(number) : NULL;
+  PyObject *number = item_as(self, "integer"), *whole = number ? PyNumber_Long(number) : NULL;
   Py_XDECREF(number);
   return whole;
 }
 static PyObject *as_float(PyObject *self) {
-  PyObject *number = item(self), *real = number ? PyNumber_Float(number) : NULL;
+  PyObject *number = item_as(self, "float"), *real = number ? PyNumber_Float(number) : NULL;
   Py_XDECREF(number);
   return real;
 }

@@ -100,6 +100,7 @@ static PyObject *readable(PyObject *self) {
 static PyObject *call_tolist(PyObject *self, PyObject *unused) {
   wick_tensor_view view = {.size = sizeof view};
   (void)unused;
+  if (wick_trace_is_on() && trace_warn_python("list")) return NULL;
   PyObject *plain = readable(self);
   if (!plain) return NULL;
   wick_error *error = NULL;

@@ -264,5 +264,124 @@ class Functions(Errors):
             self.assertRaises(RuntimeError, script, function)
 
 
+
+class Run(unittest.TestCase):
+    """The last line of what a program raised or failed with."""
+
+    def last_line(self, function, *arguments):
+        with self.assertRaises((RuntimeError, torch.jit.Error)) as caught:
+            script(function)(*arguments)
+        return str(caught.exception).rstrip("\n").splitlines()[-1]
+
+    def test_raised(self):
+        def f(which: int):
+            if which == 0:
+                raise ValueError("no")
+            if which == 1:
+                raise IndexError("not there")
+            if which == 2:
+                raise AssertionError("wrong")
+            assert which > 3, "low"
+            return [1][which]
+        self.assertEqual(self.last_line(f, 0), "builtins.ValueError: no")
+        self.assertEqual(self.last_line(f, 1), "builtins.IndexError: not there")
+        self.assertEqual(self.last_line(f, 2), "RuntimeError: AssertionError: wrong")
+        self.assertEqual(self.last_line(f, 3), "RuntimeError: AssertionError: low")
+        self.assertEqual(self.last_line(f, 4), "RuntimeError: list index out of range")
+
+    def test_failed(self):
+        def f(x):
+            return x.view(3)
+
+        def g(d: Dict[int, int]):
+            return d[5]
+        self.assertEqual(self.last_line(f, torch.ones(2)),
+                         "RuntimeError: shape '[3]' is invalid for input of size 2")
+        self.assertEqual(self.last_line(g, {1: 2}), "RuntimeError: KeyError: 5")
+
+    def test_ignored(self):
+        @torch.jit.ignore
+        def of_python(x: int) -> int:
+            return "text"
+
+        @torch.jit.ignore
+        def tensor_of_python(x: int):
+            return 3
+
+        def f():
+            return of_python(2)
+
+        def g():
+            return tensor_of_python(2)
+        for function in (f, g):
+            with self.assertRaises((RuntimeError, torch.jit.Error)):
+                script(function)()
+
+    def test_unused(self):
+        @torch.jit.unused
+        def never(x: int) -> int:
+            return x
+
+        def f(x: int):
+            return never(x)
+        self.assertIn("This Python function is annotated to be ignored and cannot be run", self.last_line(f, 1))
+
+
+class Containers(Errors):
+    def holding(self, get):
+        class Holding(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.steps = nn.ModuleList([nn.ReLU()])
+                self.named = nn.ModuleDict({"a": nn.ReLU()})
+        Holding.forward = get
+        return Holding()
+
+    def test_indices(self):
+        def by_number(self, x, i: int):
+            return self.steps[i](x)
+
+        def by_name(self, x, name: str):
+            return self.named[name](x)
+
+        def too_far(self, x):
+            return self.steps[7](x)
+
+        def left(self, x):
+            for step in self.steps:
+                break
+            return x
+        self.refused("Expected integer literal for index. ModuleList/Sequential indexing is only supported with "
+                     "integer literals.", self.holding(by_number))
+        self.refused("Unable to extract string literal index. ModuleDict indexing is only supported with string "
+                     "literals.", self.holding(by_name))
+        self.refused("Index 7 out of range of length 1", self.holding(too_far))
+        self.refused("Because we emit iteration over modulelists or tuples as unrolled loops, we do not support break "
+                     "or continue inside the body of these loops", self.holding(left))
+
+    def test_callers(self):
+        class Inner(nn.Module):
+            def forward(self, x):
+                return self.helped(x)
+
+            def helped(self, x):
+                return x.no_such_method()
+        with self.assertRaises(RuntimeError) as caught:
+            script(Inner())
+        self.assertIn("'Inner.helped' is being compiled since it was called from 'Inner.forward'",
+                      str(caught.exception))
+
+    def test_static_methods(self):
+        self.assertEqual(script(Static())(torch.ones(1)).tolist(), [3])
+
+
+class Static(nn.Module):
+    @staticmethod
+    def plus_one(x):
+        return x + 1
+
+    def forward(self, x):
+        return Static.plus_one(self.plus_one(x))
+
 if __name__ == "__main__":
     unittest.main()

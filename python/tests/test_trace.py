@@ -612,6 +612,13 @@ class Warnings(unittest.TestCase):
                 torch.jit.trace(function, torch.ones(2), check_trace=False)
             self.assertEqual(os.path.basename(caught.filename), os.path.basename(__file__))
 
+    def test_booleans_as_numbers(self):
+        for function in (lambda x: x * True, lambda x: True + x, lambda x: x == False,  # noqa: E712
+                         lambda x: torch.add(x, True), lambda x: (x > 0) & True, lambda x: x.int() * True):
+            x = torch.ones(2)
+            made, expected = torch.jit.trace(function, x)(torch.zeros(3)), function(torch.zeros(3))
+            self.assertEqual((made.tolist(), made.dtype), (expected.tolist(), expected.dtype))
+
     def test_errors_end_the_trace(self):
         def f(x):
             raise ValueError("of the function")

@@ -12,7 +12,7 @@ static const Type *unwrapped(const Type *type) {
 /* A number that came out of a tensor which stands for something: it is read where that is made. */
 static Value *number_value(TracingState *t, IValue number, IValue given, const Type *type) {
   Value *tensor = given.tag == TAG_TENSOR ? trace_find(t, given.counted) : NULL;
-  if (!tensor || number.tag == TAG_TENSOR) return trace_constant(t, number, NULL);
+  if (!tensor || number.tag == TAG_TENSOR) return trace_value(t, number, type);
   Str name = type->kind == TYPE_INT     ? STR("aten::Int")
              : type->kind == TYPE_FLOAT ? STR("aten::Float")
              : type->kind == TYPE_BOOL  ? STR("aten::Bool")

@@ -128,6 +128,17 @@ static void check_stack(TracingState *t) {
   if (STACK_IS_LOW()) trace_fail(t, ERROR_INVALID_ARGUMENT, "values are nested too deeply to be traced");
 }
 
+/* A Scalar is no bool in schemas, and as an int it would promote otherwise: a tensor without dimensions, as PyTorch
+ * records it. */
+static Value *bool_as_tensor(TracingState *t, bool value) {
+  Tensor *made;
+  Status status = tensor_empty(DTYPE_BOOL, 0, NULL, &made);
+  if (status) catch_throw(t->graph->arena->catch_point, status);
+  *(bool *)tensor_data(made) = value;
+  graph_hold(t->graph, ivalue_tensor(made));
+  return trace_constant(t, ivalue_tensor(made), NULL);
+}
+
 Value *trace_value(TracingState *t, IValue v, const Type *type) {
   check_stack(t);
   if (type && type->kind == TYPE_OPTIONAL && v.tag != TAG_NONE) type = type->elements[0];
@@ -155,6 +166,7 @@ Value *trace_value(TracingState *t, IValue v, const Type *type) {
     strbuf_dispose(&name);
     trace_fail(t, ERROR_UNSUPPORTED, "a value of type '%s' can't be traced and is no constant", text);
   }
+  if (v.tag == TAG_BOOL && type && type->kind == TYPE_NUMBER) return bool_as_tensor(t, v.b);
   return trace_constant(t, v, type && v.tag == TAG_LIST ? type : NULL);
 }
 
@@ -215,7 +227,7 @@ void trace_assign(TracingState *t, IValue v, Value *value) {
 
 static _Noreturn void refuse_input(TracingState *t) {
   trace_fail(t, ERROR_INVALID_ARGUMENT,
-             "Only tensors and (possibly nested) lists, dicts and tuples of tensors can be inputs to traced functions");
+             "Only Tensors and (possibly nested) Lists, Dicts, and Tuples of Tensors can be traced");
 }
 
 static const Type *item_type(TracingState *t, IValue v);
@@ -359,15 +371,15 @@ Value *trace_result(TracingState *t, IValue v) {
   if (v.tag == TAG_LIST && v.list->kind == LIST_VALUES) {
     if (!t->lenient)
       trace_warn(t, TRACE_CONTAINER,
-                 "a list is a result of the trace: that is right only if it has as many items in every run; a tuple "
-                 "says so");
+                 "Encountering a list at the output of the tracer might cause the trace to be incorrect: that is right "
+                 "only if it has as many items in every run; a tuple says so");
     return list_value(t, v.list, NULL, result_of);
   }
   if (v.tag == TAG_DICT && t->lenient) return dict_value(t, v.dict, NULL, result_of);
   if (v.tag == TAG_DICT)
     trace_fail(t, ERROR_RUNTIME,
-               "a dict is a result of the trace: that is right only if it has the same keys in every run. A named "
-               "tuple says so; tracing that is not strict takes it");
+               "Encountering a dict at the output of the tracer might cause the trace to be incorrect: that is right "
+               "only if it has the same keys in every run. A named tuple says so; tracing that is not strict takes it");
   trace_fail(t, ERROR_RUNTIME,
              "Only tensors, lists, tuples of tensors, or dictionary of tensors can be output from traced functions");
 }

@@ -425,6 +425,15 @@ class _ProgramTranslator(_frontend.Translator):
         except _types.TypeUnknown:
             return None
 
+    def _Attribute(self, node):
+        if isinstance(node.value, ast.Name) and node.value.id not in self.scope.locals:
+            thing = self.scope.get(node.value.id)
+            member = inspect.getattr_static(thing, node.attr, None) if inspect.isclass(thing) else None
+            if isinstance(member, staticmethod) and is_module_class(thing):  # the class has it in Python only
+                name = self.builder.name_for(node.attr, member.__func__)
+                return self.make("TK_VAR", node, self.text("TK_IDENT", node, name))
+        return super()._Attribute(node)
+
     def _Name(self, node):
         name = node.id
         if name not in self.scope.locals:

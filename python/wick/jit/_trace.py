@@ -40,17 +40,17 @@ class TracingCheckError(Exception):
 
 
 _LEAVES = {
-    "number": "A tensor becomes a number of Python's",
-    "len": "len() gives a tensor's first size as a number",
-    "iteration": "Iterating over a tensor takes its first size as a number",
-    "NumPy array": "A tensor becomes an array of NumPy",
+    "len": "Using len to get tensor shape might cause the trace to be incorrect",
+    "iteration": "Iterating over a tensor might cause the trace to be incorrect",
 }
 
 
 def _warn(kind, message):
     if kind == 0:
-        message = _LEAVES[message] + (": the trace can't follow it there, so that what is computed of it is a "
-                                      "constant of the program and may be wrong for other inputs")
+        what = _LEAVES.get(message, "Converting a tensor to a %s might cause the trace to be incorrect" % (
+            message if message == "NumPy array" else "Python " + message))
+        message = what + (": the trace can't follow it there, so that what is computed of it is a constant of the "
+                          "program and may be wrong for other inputs")
     warnings.warn(message, TracerWarning, stacklevel=2)
 
 
