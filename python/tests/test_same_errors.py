@@ -356,8 +356,8 @@ class Containers(Errors):
         self.refused("Unable to extract string literal index. ModuleDict indexing is only supported with string "
                      "literals.", self.holding(by_name))
         self.refused("Index 7 out of range of length 1", self.holding(too_far))
-        self.refused("Because we emit iteration over modulelists or tuples as unrolled loops, we do not support break "
-                     "or continue inside the body of these loops", self.holding(left))
+        self.refused("Because we emit iteration over modulelists or tuples as unrolled loops, we do not support "
+                     "break or continue inside the body of these loops", self.holding(left))
 
     def test_callers(self):
         class Inner(nn.Module):
