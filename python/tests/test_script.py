@@ -257,6 +257,19 @@ class TestFunctions(unittest.TestCase):
         with self.assertRaisesRegex(RuntimeError, "annotated to be ignored and cannot be run"):
             wick.jit.script(h)(4)
 
+    def test_gradients_on_the_way(self):
+        def descend(x, w, steps: int):
+            x = x.detach().requires_grad_(True)
+            for i in range(steps):
+                found = wick.autograd.grad([(x * w).sum()], [x])[0]
+                assert found is not None
+                x = x - found.detach() * 0.5
+            return x.detach()
+        scripted, w = wick.jit.script(descend), wick.tensor([2., -4.], requires_grad=True)
+        for steps in (1, 8, 9, 20):
+            for _ in range(3):
+                self.assertEqual(scripted(wick.zeros(2), w, steps).tolist(), [-1. * steps, 2. * steps])
+
     def test_is_scripting_and_annotate(self):
         def f(x: int) -> List[int]:
             if not wick.jit.is_scripting():

@@ -113,6 +113,17 @@ static bool needs_gradient(const Block *block) {
   return false;
 }
 
+/* A program that asks for gradients itself may ask for those with respect to what it computed on the way, and within a
+ * graph of its own autograd would not see how results depend on that. */
+static bool asks_for_gradients(const Block *block) {
+  BLOCK_EACH(node, block) {
+    if (str_is(symbol_name(node->kind), "aten::grad")) return true;
+    for (uint32_t i = 0; i < node->block_count; i++)
+      if (asks_for_gradients(node->blocks[i])) return true;
+  }
+  return false;
+}
+
 /* The backward graph runs under an executor of its own. */
 static Status make_callable(void *maker, const Graph *graph, Callable **out) {
   const Phases *p = maker;
@@ -147,10 +158,12 @@ static void differentiate_in(Phases *p, Block *block) {
 static void run_differentiation(Phases *p) {
   if (p->grad_enabled && needs_gradient(p->graph->block)) {
     RUN(remove_dropout, remove_dropout(p->graph)); /* what gives its argument stays outside of subgraphs */
-    bool small = p->small_derivatives;
-    RUN(create_autodiff_subgraphs, create_autodiff_subgraphs(p->graph, small ? 1 : AUTODIFF_NODE_THRESHOLD));
-    RUN(differentiate, differentiate_in(p, p->graph->block));
-    RUN(inline_autodiff_subgraphs, inline_autodiff_subgraphs(p->graph, small ? 1 : AUTODIFF_INLINE_THRESHOLD));
+    if (!asks_for_gradients(p->graph->block)) {
+      bool small = p->small_derivatives;
+      RUN(create_autodiff_subgraphs, create_autodiff_subgraphs(p->graph, small ? 1 : AUTODIFF_NODE_THRESHOLD));
+      RUN(differentiate, differentiate_in(p, p->graph->block));
+      RUN(inline_autodiff_subgraphs, inline_autodiff_subgraphs(p->graph, small ? 1 : AUTODIFF_INLINE_THRESHOLD));
+    }
   } else {
     run_nondiff_optimization(p);
   }
