@@ -169,7 +169,7 @@ class Tensors(unittest.TestCase):
         self.assertIs(module.plain, x)
         module.seen = torch.full((2,), 4.0)
         module(x)
-        self.assertEqual(module.seen.tolist(), [5, 5])
+        self.assertEqual(module.seen.tolist(), [2, 2])
 
     def test_parameter_that_a_program_assigns(self):
         class Replacing(nn.Module):
@@ -282,6 +282,15 @@ class Identity(unittest.TestCase):
         self.assertIs(many[1], a)
 
 
+class Shadowing(nn.Module):
+    @staticmethod
+    def sum(x):
+        return x * 2
+
+    def forward(self, x):
+        return self.sum(x)
+
+
 class PythonMethods(unittest.TestCase):
     """Methods that no program calls are Python's, whatever they are named and whatever stands in them."""
 
@@ -339,6 +348,9 @@ class PythonMethods(unittest.TestCase):
                 return self.odd(x)
         with self.assertRaises(RuntimeError):
             torch.jit.script(Calling())
+
+    def test_names_of_the_language(self):
+        self.assertEqual(torch.jit.script(Shadowing())(torch.ones(2)).tolist(), [5, 5])
 
     def test_hasattr_of_methods(self):
         class Asking(nn.Module):

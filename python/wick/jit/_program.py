@@ -175,7 +175,8 @@ class Builder:
 
     def name_for(self, name, thing):
         """The name by which the program calls a thing that a definition calls `name`."""
-        made, count = name, 1
+        is_hidden = vars(builtins).get(name, thing) is not thing  # the language would take its own of that name
+        made, count = "%s__1" % name if is_hidden else name, 1
         while self.things.setdefault(made, thing) is not thing:
             count += 1
             made = "%s__%d" % (name, count)
