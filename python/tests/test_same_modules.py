@@ -169,7 +169,7 @@ class Tensors(unittest.TestCase):
         self.assertIs(module.plain, x)
         module.seen = torch.full((2,), 4.0)
         module(x)
-        self.assertEqual(module.seen.tolist(), [2, 2])
+        self.assertEqual(module.seen.tolist(), [5, 5])
 
     def test_parameter_that_a_program_assigns(self):
         class Replacing(nn.Module):
@@ -350,7 +350,7 @@ class PythonMethods(unittest.TestCase):
             torch.jit.script(Calling())
 
     def test_names_of_the_language(self):
-        self.assertEqual(torch.jit.script(Shadowing())(torch.ones(2)).tolist(), [5, 5])
+        self.assertEqual(torch.jit.script(Shadowing())(torch.ones(2)).tolist(), [2, 2])
 
     def test_hasattr_of_methods(self):
         class Asking(nn.Module):
