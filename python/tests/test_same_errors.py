@@ -263,6 +263,15 @@ class Functions(Errors):
         for function in (keys, table):
             self.assertRaises(RuntimeError, script, function)
 
+    def test_tuples_of_nothing_said(self):
+        def bare(x: Tuple):
+            return x
+
+        def empty(x: Tuple[()]):
+            return x
+        self.refused("Attempted to use Tuple without a contained type. Please add a contained type, e.g. Tuple[int]",
+                     bare)
+        self.assertEqual(script(empty)(()), ())
 
 
 class Run(unittest.TestCase):

@@ -32,8 +32,9 @@ class Cleanup(unittest.TestCase):
     def test_cse(self):
         graph = graph_of("%a : Tensor", "  %b : Tensor = aten::relu(%a)\n  %c : Tensor = aten::relu(%a)\n"
                          "  %d : Tensor = aten::mul(%b, %c)\n", "%d")
-        C._jit_pass_cse(graph)
+        self.assertTrue(C._jit_pass_cse(graph))
         self.assertEqual(kinds(graph), ["aten::relu", "aten::mul"])
+        self.assertFalse(C._jit_pass_cse(graph))
 
     def test_constant_pooling(self):
         graph = graph_of("%a : Tensor", ONE + "  %two : int = prim::Constant[value=1]()\n"
@@ -240,6 +241,16 @@ class Shapes(unittest.TestCase):
 
 
 class Rewriting(unittest.TestCase):
+    def test_pattern_with_untyped_constants(self):
+        graph = graph_of("%a : Tensor, %b : Tensor", ONE + "  %c : Tensor = aten::add(%a, %b, %one)\n"
+                         "  %d : Tensor = aten::relu(%c)\n", "%d")
+        C._jit_pass_custom_pattern_based_rewrite_graph(
+            "graph(%a, %b):\n  %n = prim::Constant[value=1]()\n  %c = aten::add(%a, %b, %n)\n"
+            "  %d = aten::relu(%c)\n  return (%d)\n",
+            "graph(%a, %b):\n  %c = aten::mul(%a, %b)\n  return (%c)\n", graph)
+        self.assertIn("aten::mul", kinds(graph))
+        self.assertNotIn("aten::relu", kinds(graph))
+
     def test_pattern(self):
         graph = graph_of("%a : Tensor, %b : Tensor", "  %c : Tensor = aten::mul(%a, %b)\n"
                          "  %d : Tensor = aten::relu(%c)\n", "%d")

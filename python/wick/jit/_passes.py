@@ -37,7 +37,7 @@ ALIASES = {
     "remove_tensor_mutation": "remove_tensor_mutation", "cse": "common_subexpression_elimination",
     "dce": "dead_code_elimination",
 }
-_SAY_CHANGED = frozenset(("constant_propagation", "constant_propagation_immutable_types", "remove_mutation",
+_SAY_CHANGED = frozenset(("cse", "loop_unrolling", "constant_propagation", "constant_propagation_immutable_types", "remove_mutation",
                           "constant_loop_unrolling"))
 
 

@@ -56,6 +56,9 @@ def _generic_text(kind, origin, args):
     if origin is dict:
         return "Dict[%s, %s]" % (type_text(args[0]), type_text(args[1]))
     if origin is tuple:
+        if kind is typing.Tuple:
+            raise TypeUnknown("Attempted to use Tuple without a contained type. Please add a contained type, e.g. "
+                              "Tuple[int]")
         if args in ((), ((),)):
             return "Tuple[()]"
         if Ellipsis in args:
