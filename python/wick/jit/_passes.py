@@ -37,8 +37,8 @@ ALIASES = {
     "remove_tensor_mutation": "remove_tensor_mutation", "cse": "common_subexpression_elimination",
     "dce": "dead_code_elimination",
 }
-_SAY_CHANGED = frozenset(("cse", "loop_unrolling", "constant_propagation", "constant_propagation_immutable_types", "remove_mutation",
-                          "constant_loop_unrolling"))
+_SAY_CHANGED = frozenset(("cse", "loop_unrolling", "constant_propagation", "constant_propagation_immutable_types",
+                          "remove_mutation", "constant_loop_unrolling"))
 
 
 def run(graph, name):
