@@ -273,7 +273,7 @@ static void test_refusals(void **state) {
   wick_value *out, *number = keep(&p, wick_value_int(1)), *input = tensor(&p, 1, 3), *dict,
                    *key = keep(&p, wick_value_string("a", 1));
   expect_refused(wick_trace_begin(NULL, NULL, (const wick_value *const[]){number}, 1, &out, &error),
-                 WICK_INVALID_ARGUMENT, &error, "Only tensors");
+                 WICK_INVALID_ARGUMENT, &error, "Only Tensors");
   assert_null(out);
   assert_int_equal(wick_trace_is_on(), 0);
   wick_value *x = begin(&p, input);
