@@ -2,6 +2,13 @@
  * Error that the caller returns further, or frees with status_free. Nothing prints or exits. */
 #pragma once
 
+/* What GCC defines under the address sanitizer, and clang tells otherwise. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
