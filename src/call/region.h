@@ -47,7 +47,7 @@ typedef struct Region {
   const IValue *arguments; /* constants where they belong, None elsewhere; borrowed from the Subgraph */
   const RegionGiven *given;
   RegionStep join;  /* prim::VarConcat of the units' results, the only result then; op NULL: there is none */
-  uint64_t weights; /* inputs whose memory the anchors restore: RowExtras.restores */
+  uint64_t weights; /* inputs that anchors alone read, which restore their memory: RowExtras.restores */
   uint16_t unit_count, argument_count, given_count, input_count;
   bool is_sequence; /* each unit reads the result of the one before */
 } Region;

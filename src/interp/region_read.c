@@ -97,8 +97,9 @@ typedef struct Reader {
   Arena *arena;
   const Graph *graph;
   Region region;
-  const Value *through; /* what the unit gives so far */
-  RegionRole role;      /* of the unit's last step */
+  const Value *through;     /* what the unit gives so far */
+  RegionRole role;          /* of the unit's last step */
+  uint64_t weights, others; /* bits: inputs that are read as anchors' weights, and otherwise */
   const Value *results[REGION_MAX_UNITS];
   RegionUnit units[REGION_MAX_UNITS];
   IValue arguments[REGION_MAX_ARGUMENTS];
@@ -124,9 +125,9 @@ static bool read_step(Reader *r, const Node *node, RegionRole role) {
     if (input == r->through) {
       step->through = (uint16_t)i;
     } else if (input->node == r->graph->block->param) {
+      bool is_weight = role == REGION_ANCHOR && row_extras(step->op->row)->restores >> i & 1;
       r->given[r->region.given_count++] = (RegionGiven){at, (uint16_t)input->offset};
-      if (role == REGION_ANCHOR && row_extras(step->op->row)->restores >> i & 1 && input->offset < 64)
-        r->region.weights |= UINT64_C(1) << input->offset;
+      if (input->offset < 64) *(is_weight ? &r->weights : &r->others) |= UINT64_C(1) << input->offset;
     } else if (!value_is_constant(input, &r->arguments[at])) {
       return false;
     }
@@ -210,7 +211,7 @@ static bool has_its_roles(const RegionUnit *unit) {
   uint32_t roles = 0;
   for (int role = 0; role < REGION_ROLES; role++) roles |= (uint32_t)(unit->steps[role].op != NULL) << role;
   const Anchor *anchor = unit->anchor;
-  return !(roles & ~(anchor->takes | anchor->needs | 1u << REGION_ANCHOR)) && (roles & anchor->needs) == anchor->needs;
+  return !(roles & ~(anchor->takes | 1u << REGION_ANCHOR)) && (roles & anchor->needs) == anchor->needs;
 }
 
 static bool has_one_engine(const Reader *r) {
@@ -262,6 +263,7 @@ const Region *region_read(const Graph *subgraph, Arena *arena) {
   BLOCK_EACH(node, subgraph->block)
   if (!read_node(&r, node)) return NULL;
   if (!r.through || !has_one_engine(&r) || !are_results(&r)) return NULL;
+  r.region.weights = r.weights & ~r.others; /* of what is read as it is, too, the memory has to be there */
   r.region.input_count = (uint16_t)graph_input_count(subgraph);
   r.region.units = copy(arena, r.units, r.region.unit_count, sizeof *r.units);
   r.region.arguments = copy(arena, r.arguments, r.region.argument_count, sizeof *r.arguments);
