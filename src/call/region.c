@@ -2,6 +2,7 @@
 
 #include "call/call_internal.h"
 #include "call/pointwise.h"
+#include "call/row_dtypes.h"
 #include "tile/formula.h"
 
 /* Between what its row says or its arguments are. */
@@ -15,13 +16,14 @@ static bool read_limits(const Operator *op, uint32_t count, const IValue *argume
   return out->low <= out->high;
 }
 
-/* Whether it makes float32 of float32, by its own shape function, which also complains of arguments. */
+/* Whether it takes float32 and makes float32 of it, by its own shape function, which also complains of arguments. */
 static bool gives_float32(const Operator *op, uint32_t count, const IValue *arguments) {
   Exec exec;
   TensorSpec spec;
   exec_init(&exec, NULL);
   Call call = {.exec = &exec, .op = op, .inputs = arguments, .input_count = count, .output_count = 1};
-  Status status = call_compute_specs(&call, call_row_shape(&call), &spec);
+  Status status = op->row->dtypes ? call_check_dtype(&call) : OK;
+  if (!status) status = call_compute_specs(&call, call_row_shape(&call), &spec);
   bool gives = !status && spec.dtype == DTYPE_FLOAT32 && spec.ndim == 1;
   status_free(status);
   return gives;

@@ -7,6 +7,7 @@
 #include "fuse/backend.h"
 #include "fuse/fuse.h"
 #include "pass/pass.h"
+#include "pass/rewrite/rewrite.h"
 #include "pass/rewrite/user_passes.h"
 
 const char *phases_log_file(bool profiles) {
@@ -115,13 +116,8 @@ static bool needs_gradient(const Block *block) {
 
 /* A program that asks for gradients itself may ask for those with respect to what it computed on the way, and within a
  * graph of its own autograd would not see how results depend on that. */
-static bool asks_for_gradients(const Block *block) {
-  BLOCK_EACH(node, block) {
-    if (str_is(symbol_name(node->kind), "aten::grad")) return true;
-    for (uint32_t i = 0; i < node->block_count; i++)
-      if (asks_for_gradients(node->blocks[i])) return true;
-  }
-  return false;
+static bool asks_for_gradients(const Graph *graph) {
+  return graph_has_kind(graph, SYM_aten_grad);
 }
 
 /* The backward graph runs under an executor of its own. */
@@ -158,7 +154,7 @@ static void differentiate_in(Phases *p, Block *block) {
 static void run_differentiation(Phases *p) {
   if (p->grad_enabled && needs_gradient(p->graph->block)) {
     RUN(remove_dropout, remove_dropout(p->graph)); /* what gives its argument stays outside of subgraphs */
-    if (!asks_for_gradients(p->graph->block)) {
+    if (!asks_for_gradients(p->graph)) {
       bool small = p->small_derivatives;
       RUN(create_autodiff_subgraphs, create_autodiff_subgraphs(p->graph, small ? 1 : AUTODIFF_NODE_THRESHOLD));
       RUN(differentiate, differentiate_in(p, p->graph->block));

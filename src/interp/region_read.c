@@ -26,11 +26,15 @@ static bool is_stored_norm(const Node *node) {
          node_input(node, 3)->type->kind != TYPE_NONE && node_input(node, 4)->type->kind != TYPE_NONE;
 }
 
+static bool is_one(const Value *value) {
+  double number;
+  return constant_double(value, &number) && number == 1;
+}
+
 /* Of the tensor and another one, not of the tensor with itself. */
 static bool is_sum(const Node *node, const Value *through) {
-  double factor;
-  return node->kind == SYM_aten_add && node->input_count == 3 && constant_double(node_input(node, 2), &factor) &&
-         factor == 1 && is_tensor(node_input(node, 0)) && is_tensor(node_input(node, 1)) &&
+  return node->kind == SYM_aten_add && node->input_count == 3 && is_one(node_input(node, 2)) &&
+         is_tensor(node_input(node, 0)) && is_tensor(node_input(node, 1)) &&
          (node_input(node, 0) == through) != (node_input(node, 1) == through);
 }
 
@@ -51,10 +55,8 @@ static bool is_product(const Node *node) {
 }
 /* One that adds a mask is the product and the sum. */
 static bool is_scores(const Node *node) {
-  int64_t beta, alpha;
-  return is_product(node) ||
-         (node->kind == SYM_aten_baddbmm && node->input_count == 5 && constant_int(node_input(node, 3), &beta) &&
-          constant_int(node_input(node, 4), &alpha) && beta == 1 && alpha == 1);
+  return is_product(node) || (node->kind == SYM_aten_baddbmm && node->input_count == 5 && is_one(node_input(node, 3)) &&
+                              is_one(node_input(node, 4)));
 }
 static bool is_scale(const Node *node) {
   return (node->kind == SYM_aten_mul || node->kind == SYM_aten_div) && node->input_count == 2 &&

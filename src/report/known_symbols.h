@@ -134,6 +134,7 @@
   X(aten, floordiv) \
   X(aten, format) \
   X(aten, ge) \
+  X(aten, grad) \
   X(aten, gt) \
   X(aten, hardsigmoid) \
   X(aten, hardsigmoid_) \

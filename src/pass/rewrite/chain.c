@@ -24,43 +24,22 @@ static Value *map_lookup(Value *value, void *argument) {
   return ptrmap_get(argument, value);
 }
 
-/* Zero of the value's type: what stands for it does not matter. */
-static Value *insert_any(Graph *into, const Value *like) {
-  switch (like->type->kind) {
-    case TYPE_FLOAT:
-      return graph_insert_constant(into, ivalue_float(0), NULL);
-    case TYPE_INT:
-      return graph_insert_constant(into, ivalue_int(0), NULL);
-    case TYPE_BOOL:
-      return graph_insert_constant(into, ivalue_bool(false), NULL);
-    default:
-      return graph_insert_constant(into, IVALUE_NONE, NULL);
-  }
-}
-
-void region_add_input(Node *region, Value *value) {
-  if (value_is_constant(value, NULL) && value->type->kind != TYPE_TENSOR) return;
-  for (uint32_t i = 0; i < region->input_count; i++)
-    if (node_input(region, i) == value) return;
-  node_add_input(region, value);
-}
-
-void keep_as_subgraph(Node *fused, Node *const *nodes, int count, int results) {
+void keep_as_subgraph(Node *region, Node *const *nodes, int count, int results) {
   Graph *outer = nodes[0]->graph, *subgraph = graph_new(outer->arena, outer->store);
   PtrMap inside;
-  node_set_graph(fused, SYM_attr_Subgraph, subgraph);
+  node_set_graph(region, SYM_attr_Subgraph, subgraph);
   ptrmap_init(&inside, outer->arena);
-  for (uint32_t i = 0; i < fused->input_count; i++) {
-    Value *inner = graph_add_input(subgraph, STR(""), node_input(fused, i)->type);
-    if (!ptrmap_has(&inside, node_input(fused, i))) ptrmap_put(&inside, node_input(fused, i), inner);
-  }
   for (int n = 0; n < count; n++) {
     for (uint32_t i = 0; i < nodes[n]->input_count; i++) {
       Value *input = node_input(nodes[n], i), *inner;
       IValue constant;
       if (ptrmap_has(&inside, input)) continue;
-      inner = value_is_constant(input, &constant) ? graph_insert_constant(subgraph, constant, input->type)
-                                                  : insert_any(subgraph, input);
+      if (value_is_constant(input, &constant) && input->type->kind != TYPE_TENSOR) {
+        inner = graph_insert_constant(subgraph, constant, input->type);
+      } else {
+        node_add_input(region, input);
+        inner = graph_add_input(subgraph, STR(""), input->type);
+      }
       ptrmap_put(&inside, input, inner);
     }
     Node *copy = node_copy(nodes[n], subgraph, map_lookup, &inside);

@@ -14,13 +14,10 @@ static inline bool is_first_input(const Node *user, const Node *node) {
 void chain_gather(AliasDb *db, Node *const *nodes, int count);
 /* How many, from the first on, lie right after each other. */
 int chain_together(Node *const *nodes, int count);
-/* Gives `fused` the nodes, in order, as its Subgraph, for calls that its operator declines. Its inputs are the node's;
- * what the nodes take besides is constant, or has no influence on what they give. Its outputs are what the last
+/* Gives the region, which has no inputs yet, the nodes, in order, as its Subgraph, for calls that its engine declines;
+ * and as inputs what they take of others, but for constants that are no tensors. Its outputs are what the last
  * `results` nodes give. */
-void keep_as_subgraph(Node *fused, Node *const *nodes, int count, int results);
-/* The region gets the value as an input, unless it has it or keeps it as a constant in its Subgraph: tensors are always
- * inputs. */
-void region_add_input(Node *region, Value *value);
+void keep_as_subgraph(Node *region, Node *const *nodes, int count, int results);
 /* Puts `fused`, which was made with the graph's insertion point at the last of them, in the place of all; they
  * become its Subgraph. */
 void chain_replace(Graph *graph, AliasDb *db, Node *const *nodes, int count, Node *fused);

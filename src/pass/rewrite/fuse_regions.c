@@ -185,23 +185,12 @@ static bool gather(AliasDb *db, Chain *c) {
   return false;
 }
 
-static bool is_inside(const Chain *c, const Value *value) {
-  for (int i = 0; i < c->count; i++)
-    if (value->node == c->nodes[i]) return true;
-  return false;
-}
-
 static Node *replace(Graph *graph, AliasDb *db, const Chain *c) {
   Node *last = c->nodes[c->count - 1], *anchor = c->nodes[c->anchor];
   graph_set_insert_point(graph, last);
   graph->range = anchor->range;
   Node *region = graph_create(graph, SYM_wick_region, 0, NULL, 1);
   region->inlined = anchor->inlined;
-  for (int i = 0; i < c->count; i++)
-    for (uint32_t k = 0; k < c->nodes[i]->input_count; k++) {
-      Value *input = node_input(c->nodes[i], k);
-      if (!is_inside(c, input)) region_add_input(region, input);
-    }
   chain_replace(graph, db, c->nodes, c->count, region);
   return region;
 }

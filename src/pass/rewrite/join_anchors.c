@@ -46,7 +46,6 @@ static Node *join(Graph *graph, AliasDb *db, const Anchors *anchors) {
   node_copy_metadata(joined, first);
   for (uint32_t i = 0; i < anchors->count; i++) {
     Node *node = anchors->nodes[i];
-    for (uint32_t k = 0; k < node->input_count; k++) region_add_input(joined, node_input(node, k));
     Value *output = node_add_output(joined, node_output(node, 0)->type);
     alias_replace_value(db, node_output(node, 0), output);
   }
