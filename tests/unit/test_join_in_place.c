@@ -7,6 +7,7 @@
 #include "checks.h"
 #include "outcome.h"
 #include "random_tensor.h"
+#include "call/call_plan.h"
 #include "call/region.h"
 #include "region_fixture.h"
 
@@ -128,6 +129,9 @@ static void test_shared_lists(void **state) {
   ivalue_release(inputs[5]);
   inputs[5] = ivalue_list(strides);
   ivalue_mark_shared(inputs[5]);
+  const CallPlan *plan;
+  check(call_plan(joined.op, &plan));
+  for (uint32_t i = 0; i < joined.node->input_count; i++) assert_true(plan->held >> i & 1);
   assert_int_equal(pthread_create(&thread, NULL, change_list, strides), 0);
   for (int i = 0; i < 2000; i++) {
     Status status = region_call(&exec, &joined, inputs, &out);

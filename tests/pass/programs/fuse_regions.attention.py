@@ -55,3 +55,5 @@ def twice(x: Tensor, y: Tensor, z: Tensor):
 def written_before(x: Tensor, y: Tensor, z: Tensor):
     x.add_(1)
     return torch.matmul(torch.softmax(torch.matmul(x, y), -1), z)
+def mask_by_factors_of_one(x: Tensor, y: Tensor, z: Tensor):
+    return torch.bmm(torch.softmax(torch.baddbmm(x, y, z, beta=1.0, alpha=1.0), -1), z)
