@@ -10,6 +10,23 @@ static void expect_as_written(const char *name, const char *text) {
   assert_true(runs_as_written(name, str_from(text), 1e-4, true));
 }
 
+/* The gradient's program draws the mask by an operator of its own. */
+static void test_dropout_strides(void **state) {
+  (void)state;
+  expect_as_written(
+      "dropout that trains, of views", STATE MAKE UNCHANGED
+      "def args(k: int) -> Tuple[Tensor, Tensor, Tensor]:\n"
+      "    x = torch.randn([1, 6, 4, 1]) if k % 2 == 0 else torch.randn([1, 6, 1, 1])\n"
+      "    y = torch.randn([3, 4, 5]).permute(2, 0, 1)\n"
+      "    y = y if k % 2 == 0 else y[:, ::2].permute(0, 2, 1)\n"
+      "    return x[:, :3].requires_grad_(True), y.requires_grad_(True), torch.randn([4, 1]).expand(4, 5)\n"
+      "def f(s: S, x: Tensor, y: Tensor, z: Tensor):\n"
+      "    a = F.dropout(x, 0.5, True)\n    pooled = F.max_pool2d(a, 1)\n"
+      "    b = F.dropout(y, 0.25, True)\n    after_b = b.sin().relu()\n"
+      "    c = F.dropout(z, 0.5, True)\n    after_c = c.sin().relu()\n"
+      "    return a, pooled, b, after_b, c, after_c\n");
+}
+
 /* With one channel, or a width of one, a tensor is row-major and channels-last at once. */
 static void test_ambiguous_strides(void **state) {
   (void)state;
@@ -174,10 +191,10 @@ static void test_failing_calls(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_ambiguous_strides), cmocka_unit_test(test_activations_in_place),
-      cmocka_unit_test(test_unused_results),    cmocka_unit_test(test_equal_results),
-      cmocka_unit_test(test_neutral_numbers),   cmocka_unit_test(test_who_requires_grad),
-      cmocka_unit_test(test_failing_calls),
+      cmocka_unit_test(test_dropout_strides),      cmocka_unit_test(test_ambiguous_strides),
+      cmocka_unit_test(test_activations_in_place), cmocka_unit_test(test_unused_results),
+      cmocka_unit_test(test_equal_results),        cmocka_unit_test(test_neutral_numbers),
+      cmocka_unit_test(test_who_requires_grad),    cmocka_unit_test(test_failing_calls),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "tensor/iterate.h"
+#include "tensor/layout.h"
 
 static OpRef mul_ref = OP_REF("aten::mul", "Tensor");
 static OpRef add_ref = OP_REF("aten::add", "Tensor");
@@ -121,13 +122,25 @@ done:
   return OK;
 }
 
-/* ---- native_dropout: result and mask ---- */
+/* ---- native_dropout: result and mask ----
+ * It draws as dropout does, whose gradient it serves: a row-major mask, whatever the input's strides. */
+static bool native_trains(Call *c) {
+  return call_is_none(c, 2) || call_bool(c, 2);
+}
+
+/* What trains has the strides of the product with a mask, what does not is a copy. */
 static Status shape_native(Call *c, TensorSpec *specs) {
   const Tensor *input = call_tensor(c, 0);
   TRY(check_probability(call_double(c, 1)));
   shape_like(input, &specs[0]);
   shape_set(&specs[1], DTYPE_BOOL, input->ndim, input->sizes);
   specs[1].device = specs[0].device;
+  if (!native_trains(c)) return OK;
+  specs[0].has_strides = false;
+  if (tensor_has_format(input, FORMAT_CONTIGUOUS)) return OK;
+  int64_t of_mask[TENSOR_MAX_DIMS];
+  strides_contiguous(input->ndim, input->sizes, of_mask);
+  layout_ordered(2, (const int64_t *const[]){input->strides, of_mask}, &specs[0]);
   return OK;
 }
 
@@ -152,9 +165,8 @@ static Status kernel_native_dropout(Call *c) {
   const Tensor *input = call_tensor(c, 0);
   Tensor *out = call_out(c, 0), *mask = call_out(c, 1);
   double keep = 1 - call_double(c, 1);
-  bool train = call_is_none(c, 2) || call_bool(c, 2);
   if (!out->storage) return OK;
-  if (!train) {
+  if (!native_trains(c)) {
     memset(tensor_data(mask), 1, (size_t)mask->numel);
     return tensor_copy(out, input, c->exec->work.threads);
   }
