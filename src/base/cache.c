@@ -1,6 +1,6 @@
 /* Smaller blocks are each thread's own (base/small_blocks.h). Blocks of at least 64 KiB fall in size classes, eight
  * to each power of two; a freed block is kept in its class's list, which runs through the blocks themselves, while
- * the sum stays below the limit. Where a class has none, a block up to twice as large serves: the pages of a new
+ * the sum stays below the limit. Where a class has none, a block up to four times as large serves: the pages of a new
  * one cost more than those that lie idle, and a program's first calls want now this size, now that. */
 #include "base/cache.h"
 
@@ -15,7 +15,7 @@
 
 enum { BLOCK_ALIGN = 64, LEAST_LOG2 = 16, STEPS_LOG2 = 3, MAX_LOG2 = 47 };
 enum { HUGE_PAGE = 2 << 20, HUGE_FROM = 8 << 20 };
-enum { CLASS_COUNT = (MAX_LOG2 - LEAST_LOG2) << STEPS_LOG2, LARGER_CLASSES = 1 << STEPS_LOG2 /* that may serve */ };
+enum { CLASS_COUNT = (MAX_LOG2 - LEAST_LOG2) << STEPS_LOG2, LARGER_CLASSES = 2 << STEPS_LOG2 /* that may serve */ };
 
 typedef struct FreeBlock {
   struct FreeBlock *next;
