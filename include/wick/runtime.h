@@ -35,8 +35,14 @@ typedef struct wick_runtime_options {
    * stacks and what other libraries take. */
   void *(*alloc)(void *user, size_t bytes, size_t align);
   void (*free)(void *user, void *p, size_t bytes);
-  void (*parallel)(void *user, int64_t n, int64_t grain, void (*body)(void *, int64_t, int64_t),
-                   void *arg);                                /* reserved */
+  /* Threads of the host in place of wick's, for the loops within calls of this runtime and for wick_call_parallel: calls
+   * body(arg, begin, end) for parts of 0 to n, each of `grain` and more, on any threads, several at once, and returns
+   * when all have returned. What it leaves out, the caller's thread does. n is at most max_threads, for wick decides how
+   * a loop is cut: results are the same on whatever threads. Any thread that runs a call may call it, several at
+   * once. It must not call wick, nor leave otherwise than by returning. Plans are still made on wick's own thread, and
+   * libraries with threads of their own (OpenMP's) are not asked for products. NULL: wick's own threads. */
+  void (*parallel)(void *user, int64_t n, int64_t grain, void (*body)(void *arg, int64_t begin, int64_t end),
+                   void *arg);
   void (*print)(void *user, const char *text, size_t length); /* print() and warnings; NULL: standard output */
   /* Threads of wick's own, for the whole process, those that run already too: of loops, of forks and asynchronous
    * calls, the one that makes plans (nice 10 at least, where there are nice values), and OpenMP's, where wick opened it,

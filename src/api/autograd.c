@@ -161,12 +161,13 @@ wick_status wick_backward(wick_runtime *runtime, const wick_value *const *output
   API_NEED_ITEMS(outputs, count);
   API_TRY(take_options(flags, &options));
   api_exec_init(&exec, runtime);
-  HEAP_SCOPE(exec.runtime->heap);
+  ExecBefore before = exec_enter(&exec);
   Status status = take_tensors(outputs, count, "wick_backward: output", false, &tensors);
   if (!status) status = take_tensors(grads, count, "wick_backward: gradient", true, &gradients);
   if (!status) status = autograd_backward(&exec, count, tensors, gradients, options);
   mem_free(tensors);
   mem_free(gradients);
+  exec_leave(before);
   return api_status(status, error);
 }
 
@@ -182,7 +183,7 @@ wick_status wick_grad(wick_runtime *runtime, const wick_value *const *outputs, c
   API_NEED_ITEMS(inputs, input_count);
   API_TRY(take_options(flags, &options));
   api_exec_init(&exec, runtime);
-  HEAP_SCOPE(exec.runtime->heap);
+  ExecBefore before = exec_enter(&exec);
   Status status = take_tensors(outputs, count, "wick_grad: output", false, &tensors);
   if (!status) status = take_tensors(grads, count, "wick_grad: gradient", true, &gradients);
   if (!status) status = take_tensors(inputs, input_count, "wick_grad: input", false, &wanted);
@@ -203,5 +204,6 @@ wick_status wick_grad(wick_runtime *runtime, const wick_value *const *outputs, c
   mem_free(gradients);
   mem_free(wanted);
   mem_free(results);
+  exec_leave(before);
   return api_status(status, error);
 }

@@ -25,11 +25,11 @@ static Status call_operator(wick_runtime *runtime, const char *name, const char 
     for (size_t i = 0; i < count; i++) values[i] = arguments[i] ? arguments[i]->value : IVALUE_NONE;
     for (size_t i = 0; i < named_count; i++) named[i] = (KeywordValue){str_from(names[i]), values[positional + i]};
     WorkLimit limit = {exec.work.stop, exec.work.deadline_ns}, *outer = work_limit_enter(&limit);
-    ExecMemory before = exec_enter_memory(&exec);
+    ExecBefore before = exec_enter(&exec);
     status = work_check(&exec.work);
     CallValues call = {(uint32_t)positional, (uint32_t)named_count, values, named, NULL};
     if (!status) status = operator_call_values(&exec, str_from(name), overload, &call, out);
-    exec_leave_memory(before);
+    exec_leave(before);
     work_limit_enter(outer);
     if (!status && (status = work_check(&exec.work))) ivalue_release(*out);
     status = exec_memory_error(&exec, status);

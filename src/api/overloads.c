@@ -237,10 +237,10 @@ static Status call_converted(Exec *exec, const Operator *op, const IValue *given
   Call call = {
       .inputs = inputs, .input_count = count, .outputs = outputs, .output_count = result_count, .given = given};
   WorkLimit limit = {exec->work.stop, exec->work.deadline_ns}, *outer = work_limit_enter(&limit);
-  ExecMemory before = exec_enter_memory(exec);
+  ExecBefore before = exec_enter(exec);
   Status status = work_check(&exec->work);
   if (!status) status = operator_call(exec, op, &call);
-  exec_leave_memory(before);
+  exec_leave(before);
   work_limit_enter(outer);
   if (!status) status = box_results(outputs, result_count, results);
   return exec_memory_error(exec, status);

@@ -52,7 +52,6 @@ wick_status wick_runtime_new(const wick_runtime_options *options, wick_runtime *
   wick_runtime_options o;
   API_OUT(out);
   API_TRY(api_copy_options("wick_runtime_options", options, sizeof o, &o));
-  if (o.parallel) return api_status(status_new(ERROR_UNSUPPORTED, "wick_runtime_options: parallel is reserved"), error);
   if (!o.alloc != !o.free)
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "wick_runtime_options: alloc is %s, free is %s",
                                  o.alloc ? "there" : "NULL", o.free ? "there" : "NULL"),
@@ -71,6 +70,7 @@ wick_status wick_runtime_new(const wick_runtime_options *options, wick_runtime *
   }
   runtime->runtime.threads = thread_count(&o);
   runtime->max_async = o.max_async;
+  runtime->runtime.parallel = (ParallelHook){o.parallel, o.user};
   runtime->runtime.print = o.print;
   runtime->runtime.print_user = o.user;
   runtime_begin(&runtime->runtime, destroy);

@@ -6,6 +6,17 @@
 #include "base/memory.h"
 
 typedef void ParallelBody(void *argument, int64_t begin, int64_t end);
+/* Threads from outside in place of the pool's: run calls body(argument, begin, end) for parts of [0, n), on any
+ * threads, several at once, and returns when all have returned. How a loop is cut is decided here, so results are the
+ * same on any threads; what run leaves out, the caller does. */
+typedef struct ParallelHook {
+  void (*run)(void *user, int64_t n, int64_t grain, ParallelBody *body, void *argument);
+  void *user;
+} ParallelHook;
+/* From now on loops of this thread run so (NULL: on wick's threads); gives the one before. Borrowed until then. */
+const ParallelHook *parallel_enter_hook(const ParallelHook *hook);
+/* Of this thread; NULL: none. Libraries with threads of their own ask, too. */
+const ParallelHook *parallel_hook(void);
 /* Splits [0, n) into pieces of at least `grain` and runs them on up to `threads` threads; returns when all are done.
  * Serial when n <= grain or threads <= 1. Within a WorkLimit a piece is run some grains at a time, from its begin on,
  * and what is left when the limit is over is not run: a grain should be some microseconds of work. */

@@ -129,7 +129,7 @@ typedef struct Team {
 static void work(void *argument) {
   Team *team = argument;
   if (openmp.are_settled && !pthread_equal(team->caller, pthread_self())) thread_settle();
-  if (team->pieces) parallel_pieces_work(team->pieces);
+  if (team->pieces) parallel_pieces_work(team->pieces, team->pieces->count);
 }
 
 void parallel_settle_openmp(int threads) {

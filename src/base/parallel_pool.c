@@ -54,6 +54,7 @@ static struct {
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
 
 static _Thread_local bool inside;
+static _Thread_local const ParallelHook *current_hook;
 static _Atomic int claimed;
 
 /* The child has only the thread that forked: whatever the pool was doing is not going on there. */
@@ -100,13 +101,13 @@ static void run_within_limit(ParallelBody *body, void *argument, int64_t begin, 
   if (!work_is_over()) body(argument, begin, end);
 }
 
-void parallel_pieces_work(ParallelPieces *p) {
+void parallel_pieces_work(ParallelPieces *p, int64_t most) {
   inside = true;
   if (p->owner_holds_lock) lock_enter_for_holder();
   WorkLimit *before = work_limit_enter(p->limit);
   Heap *heap_before = heap_enter(p->heap);
   int piece;
-  while ((piece = atomic_fetch_add_explicit(&p->next, 1, memory_order_relaxed)) < p->count)
+  while (most-- > 0 && (piece = atomic_fetch_add_explicit(&p->next, 1, memory_order_relaxed)) < p->count)
     run_within_limit(p->body, p->argument, parallel_piece_begin(p->n, p->count, piece),
                      parallel_piece_begin(p->n, p->count, piece + 1), p->grain);
   heap_enter(heap_before);
@@ -225,7 +226,7 @@ static void *worker_main(void *unused) {
     }
     atomic_fetch_add(&pool.busy, 1);
     keep_away(slot->pieces->processor, &moved_ns);
-    parallel_pieces_work(slot->pieces);
+    parallel_pieces_work(slot->pieces, slot->pieces->count);
     atomic_fetch_sub(&pool.busy, 1); /* before the owner goes on and counts who is free */
     slot_leave(slot);
   }
@@ -298,8 +299,27 @@ void parallel_pool_run(int threads, ParallelPieces *pieces) {
     atomic_fetch_add(&pool.posted, 1);
     wake_workers(wanted);
   }
-  parallel_pieces_work(pieces);
+  parallel_pieces_work(pieces, pieces->count);
   if (slot) slot_finish(slot);
+}
+
+const ParallelHook *parallel_enter_hook(const ParallelHook *hook) {
+  const ParallelHook *before = current_hook;
+  current_hook = hook;
+  return before;
+}
+const ParallelHook *parallel_hook(void) {
+  return current_hook;
+}
+
+static void work_on_part(void *argument, int64_t begin, int64_t end) {
+  ParallelPieces *pieces = argument;
+  parallel_pieces_work(pieces, end - begin);
+}
+
+static void run_in_hook(const ParallelHook *hook, ParallelPieces *pieces) {
+  hook->run(hook->user, pieces->count, 1, work_on_part, pieces);
+  parallel_pieces_work(pieces, pieces->count);
 }
 
 int parallel_pieces(int threads, int64_t n, int64_t grain) {
@@ -327,6 +347,10 @@ void parallel_for(int threads, int64_t n, int64_t grain, ParallelBody *body, voi
                            .heap = heap_current(),
                            .owner_holds_lock = lock_is_held(),
                            .processor = sched_getcpu()};
+  if (current_hook) {
+    run_in_hook(current_hook, &pieces);
+    return;
+  }
   int granted = parallel_claim(count);
   if (!parallel_openmp_run(granted, &pieces)) parallel_pool_run(granted, &pieces);
   parallel_give_back(granted);

@@ -18,7 +18,7 @@ typedef struct ParallelPieces {
   int processor; /* the caller's, when it began */
   _Atomic int next;
 } ParallelPieces;
-void parallel_pieces_work(ParallelPieces *pieces); /* until none is left */
+void parallel_pieces_work(ParallelPieces *pieces, int64_t most); /* on so many, or until none is left */
 
 /* Runs the pieces on this thread and up to threads - 1 others. */
 void parallel_pool_run(int threads, ParallelPieces *pieces);

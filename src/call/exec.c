@@ -81,12 +81,14 @@ void exec_show(const Exec *exec, const struct Function *function, const char *st
   if (runtime->observe && !exec->is_silent) runtime->observe(runtime->observe_user, function, step, graph);
 }
 
-ExecMemory exec_enter_memory(const Exec *exec) {
-  return (ExecMemory){
+ExecBefore exec_enter(const Exec *exec) {
+  return (ExecBefore){
       mem_budget_enter(exec->work.budget && exec->work.budget->limits_memory ? &exec->work.budget->memory : NULL),
-      heap_enter(exec->runtime->heap)};
+      heap_enter(exec->runtime->heap),
+      parallel_enter_hook(exec->runtime->parallel.run ? &exec->runtime->parallel : NULL)};
 }
-void exec_leave_memory(ExecMemory before) {
+void exec_leave(ExecBefore before) {
+  parallel_enter_hook(before.hook);
   heap_enter(before.heap);
   mem_budget_enter(before.budget);
 }

@@ -74,14 +74,15 @@ Status exec_warn(const Exec *exec, Str message) MUST_CHECK;
 void exec_show(const Exec *exec, const struct Function *function, const char *step, const struct Graph *graph);
 /* Waits for what kernels gave a device to do; what failed of it. Calls from outside end with it. */
 Status exec_synchronize(const Exec *exec) MUST_CHECK;
-/* The thread works within the memory budget of exec's call and in its runtime's heap from now on; gives what is to be
- * entered afterwards. */
-typedef struct ExecMemory {
+/* The thread works within the memory budget of exec's call, in its runtime's heap and with its runtime's threads from
+ * now on; gives what is to be entered afterwards. */
+typedef struct ExecBefore {
   MemBudget *budget;
   Heap *heap;
-} ExecMemory;
-ExecMemory exec_enter_memory(const Exec *exec);
-void exec_leave_memory(ExecMemory before);
+  const ParallelHook *hook;
+} ExecBefore;
+ExecBefore exec_enter(const Exec *exec);
+void exec_leave(ExecBefore before);
 /* The error that a refused allocation of such a thread becomes. */
 Status exec_memory_error(const Exec *exec, Status status) MUST_CHECK;
 void generator_lock(void);

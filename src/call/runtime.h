@@ -4,6 +4,7 @@
 
 #include "base/hostile.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 
 struct ExecutorOptions;
 struct PackedWeights;
@@ -21,6 +22,7 @@ typedef struct Runtime {
   struct PackedWeights *packed_weights;          /* compute/conv/conv_weights.h; NULL: the process's */
   _Atomic(struct Task *) stacks[RUNTIME_STACKS]; /* interp/task.c: of calls that ended */
   int threads; /* of parallel_for within a call; 0: as many as the process has processors */
+  ParallelHook parallel; /* whose threads run the parts; .run NULL: wick's own */
   void (*print)(void *user, const char *text, size_t length); /* print() and warnings; NULL: stdout and stderr */
   void *print_user;
   void (*warn)(void *user, const char *message); /* warnings, of print_user; NULL: printed */

@@ -753,7 +753,7 @@ failed:
   status = exec_memory_error(exec, status);
   if (status->code != ERROR_OUT_OF_MEMORY) status = trace_add(task, status);
   task->status = status;
-  exec_enter_memory(exec);
+  exec_enter(exec);
   transfer_unwind(task);
   exec->task = outer_task;
   return RUN_DONE;
@@ -774,12 +774,12 @@ static void fail_unfinished(Task *task) {
 }
 
 RunState task_run(Task *task) {
-  ExecMemory before = exec_enter_memory(task->exec);
+  ExecBefore before = exec_enter(task->exec);
   WorkLimit limit = {task->exec->work.stop, task->exec->work.deadline_ns},
             *outer = work_limit_enter(task->exec->work.is_limited ? &limit : NULL);
   RunState state = run(task);
   if (state == RUN_DONE && limit.noticed && !task->status) fail_unfinished(task);
   work_limit_enter(outer);
-  exec_leave_memory(before);
+  exec_leave(before);
   return state;
 }

@@ -288,9 +288,9 @@ static void run_kernel(const HostileCall *call, uint64_t deadline_ns, Answer *ou
   exec.work.budget = &budget;
   work_set_deadline(&exec.work, clock_now_ns() + deadline_ns);
   Call c = {.inputs = inputs, .input_count = call->count, .outputs = outputs, .output_count = count};
-  ExecMemory before = exec_enter_memory(&exec);
+  ExecBefore before = exec_enter(&exec);
   Status status = operator_call(&exec, call->op, &c);
-  exec_leave_memory(before);
+  exec_leave(before);
   out->succeeded = !status;
   out->is_internal = status && status->code == ERROR_INTERNAL;
   snprintf(out->message, sizeof out->message, "%s", status ? status->message : "");

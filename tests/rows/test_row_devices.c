@@ -44,12 +44,12 @@ static Status run(const Operator *op, const MadeCall *made, IValue *outputs, uin
   work_set_deadline(&exec.work, clock_now_ns() + 500000000);
   for (uint32_t i = 0; i < output_count; i++) outputs[i] = IVALUE_NONE;
   Call call = {.inputs = made->inputs, .input_count = made->count, .outputs = outputs, .output_count = output_count};
-  ExecMemory before = exec_enter_memory(&exec);
+  ExecBefore before = exec_enter(&exec);
   WorkLimit limit = {.deadline_ns = exec.work.deadline_ns}, *limit_before = work_limit_enter(&limit);
   Status status = operator_call(&exec, op, &call);
   if (!status && limit.noticed) status = work_status();
   work_limit_enter(limit_before);
-  exec_leave_memory(before);
+  exec_leave(before);
   return status;
 }
 

@@ -190,7 +190,7 @@ static Outcome run_made(const SampleCall *call, MadeCall *made, int64_t gradient
   lateness_begin(exec.work.deadline_ns);
   Call c = {.inputs = made->inputs, .input_count = made->count, .outputs = outputs, .output_count = output_count};
   Watch *watch = watch_begin(call->op, made);
-  ExecMemory before = exec_enter_memory(&exec);
+  ExecBefore before = exec_enter(&exec);
   WorkLimit limit = {.deadline_ns = exec.work.deadline_ns}, *limit_before = work_limit_enter(&limit);
   Status status = operator_call(&exec, call->op, &c);
   if (!status && limit.noticed) status = work_status();
@@ -200,7 +200,7 @@ static Outcome run_made(const SampleCall *call, MadeCall *made, int64_t gradient
   watch_end(watch, made, succeeded, outputs, output_count, complaints);
   if (succeeded && gradient >= 0) differentiate(&exec, outputs, output_count, (size_t)gradient);
   work_limit_enter(limit_before);
-  exec_leave_memory(before);
+  exec_leave(before);
   for (uint32_t i = 0; i < output_count; i++) ivalue_release(outputs[i]);
   if (status && progress->attempt == 0) snprintf(progress->error, sizeof progress->error, "%s", status->message);
   status_free(status);

@@ -1,4 +1,5 @@
-/* oneDNN's matrix product, opened on first use: it loads slowly and pulls in much. */
+/* oneDNN's matrix product, opened on first use: it loads slowly and pulls in much. It works on OpenMP's threads, so not
+ * for who brings threads of his own. */
 #include "compute/gemm/gemm.h"
 
 #ifdef WICK_HAVE_ONEDNN
@@ -21,7 +22,7 @@ bool gemm_onednn_f32(int threads, int64_t m, int64_t n, int64_t k, float alpha, 
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   bool a_rows = a.col_stride == 1 && a.row_stride >= k, a_columns = a.row_stride == 1 && a.col_stride >= m;
   bool b_rows = b.col_stride == 1 && b.row_stride >= n, b_columns = b.row_stride == 1 && b.col_stride >= k;
-  if (!(a_rows || a_columns) || !(b_rows || b_columns)) return false;
+  if (parallel_hook() || !(a_rows || a_columns) || !(b_rows || b_columns)) return false;
   pthread_once(&once, open_library);
   if (!sgemm || parallel_forked()) return false;
   int before = parallel_limit_openmp(threads);
