@@ -21,7 +21,7 @@ typedef struct Runtime {
   _Atomic int64_t modules;                       /* handles that are there: without one nothing is kept for calls */
   struct PackedWeights *packed_weights;          /* compute/conv/conv_weights.h; NULL: the process's */
   _Atomic(struct Task *) stacks[RUNTIME_STACKS]; /* interp/task.c: of calls that ended */
-  int threads; /* of parallel_for within a call; 0: as many as the process has processors */
+  int threads;           /* of parallel_for within a call; 0: as many as the process has processors */
   ParallelHook parallel; /* whose threads run the parts; .run NULL: wick's own */
   void (*print)(void *user, const char *text, size_t length); /* print() and warnings; NULL: stdout and stderr */
   void *print_user;
