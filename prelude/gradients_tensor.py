@@ -220,8 +220,8 @@ def folds(batch: Tensor) -> bool:
 
 # A batch of matrices and one matrix, both as stacked rows where the batch folds.
 def batch_by_matrix_backward(grad: Tensor, batch: Tensor, matrix: Tensor) -> Tuple[Tensor, Tensor]:
-    rows = grad.reshape([-1, grad.size(-1)])
-    stacked = batch.reshape([-1, batch.size(-1)])
+    rows = grad.flatten(0, -2)
+    stacked = batch.flatten(0, -2)
     for_batch = grad.matmul(adjoint_of(matrix))
     if folds(batch):
         for_batch = mm_left_backward(rows, matrix, stacked.size(), stacked.stride()).reshape(batch.size())

@@ -397,6 +397,13 @@ def gradient_check(self: Tensor, axes: List[int], spacings: int, edge_order: int
         raise RuntimeError('torch.gradient only supports edge_order=1 and edge_order=2.')
     if spacings != len(axes):
         raise RuntimeError('torch.gradient expected spacing to be unspecified, a scalar, or a list of length {}, but got a list of length {}'.format(len(axes), spacings))
+    seen = [False for _ in range(self.dim())]
+    for d in axes:
+        at = d + self.dim() if d < 0 else d
+        if at >= 0 and at < self.dim():
+            if seen[at]:
+                raise RuntimeError('dim {} appears multiple times in the list of dims'.format(at))
+            seen[at] = True
     for d in axes:
         if self.size(d) < edge_order + 1:
             raise RuntimeError('torch.gradient expected each dimension size to be at least edge_order+1')
@@ -1136,13 +1143,89 @@ def scaled_attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Optio
             scores = scores.masked_fill(attn_mask.logical_not(), float('-inf'))
         else:
             scores = scores + attn_mask.to(scores.dtype)
-    weights = torch.softmax(scores, -1)
-    if attn_mask is not None:
-        weights = weights.masked_fill((scores == float('-inf')).all(-1, True), 0.)
+    weights = torch.softmax(scores, -1) if attn_mask is None else torch._safe_softmax(scores, -1)
     if dropout_p > 0.0:
         weights = torch.dropout(weights, dropout_p, True)
     result = torch.matmul(weights, value)
     return result.to(dtype) if half else result
+
+
+# _scaled_dot_product_flash_attention_for_cpu: the result lies as the query does, and the logarithms of the sums by which
+# the weights were divided come along, batch by position by head in memory.
+def flash_attention(query: Tensor, key: Tensor, value: Tensor, dropout_p: float, is_causal: bool,
+                    attn_mask: Optional[Tensor], scale: Optional[float]) -> Tuple[Tensor, Tensor]:
+    if not query.is_floating_point():
+        raise RuntimeError('scaled_dot_product_attention_flash_attention: Expected data type in FP32, FP64, BF16, FP16, but got another one')
+    if query.dim() != 4 or key.dim() != 4 or value.dim() != 4:
+        raise RuntimeError('scaled_dot_product_attention_flash_attention: Accept only 4 dims inputs shape of {B, H, T, K}')
+    if dropout_p != 0.0:
+        raise RuntimeError('scaled_dot_product_attention_flash_attention: Currently do not support dropout > 0')
+    if query.size(3) != value.size(3) or key.size(3) != value.size(3):
+        raise RuntimeError('scaled_dot_product_attention_flash_attention: Q/K/V should have the same head size')
+    if query.size(1) != key.size(1) or query.size(1) != value.size(1) or query.size(0) != key.size(0):
+        raise RuntimeError('scaled_dot_product_attention_flash_attention: Q/K/V should have the same batch size and heads')
+    if query.dtype != key.dtype or query.dtype != value.dtype:
+        raise RuntimeError('Expected query, key, and value to have the same dtype')
+    if attn_mask is not None:
+        if attn_mask.dtype != query.dtype and attn_mask.dtype != torch.float32:
+            raise RuntimeError('scaled_dot_product_attention_flash_attention: Attention mask is the same data type as query')
+        if attn_mask.dim() != 2 and attn_mask.dim() != 4:
+            raise RuntimeError('scaled_dot_product_attention_flash_attention: Attention mask dim in {2, 4}')
+    dtype = query.dtype
+    half = dtype == torch.float16 or dtype == torch.bfloat16
+    wide = query.to(torch.float32) if half else query
+    factor = 1. / math.sqrt(query.size(-1)) if scale is None else scale
+    scores = torch.matmul(wide * factor, key.to(wide.dtype).transpose(-2, -1))
+    if attn_mask is not None:
+        scores = scores + attn_mask.to(scores.dtype)
+    if is_causal:
+        allowed = torch.ones([query.size(-2), key.size(-2)], dtype=torch.bool, device=query.device).tril()
+        scores = scores.masked_fill(allowed.logical_not(), float('-inf'))
+    result = torch.matmul(torch._safe_softmax(scores, -1), value.to(wide.dtype)).to(dtype)
+    if not query.is_contiguous():
+        result = torch.empty_like(query).copy_(result)
+    sums = scores.detach().logsumexp(-1)
+    return result, sums.transpose(1, 2).contiguous().transpose(1, 2)
+
+
+# Sizes that two lists of sizes broadcast to, of any length.
+def broadcast_of(a: List[int], b: List[int]) -> List[int]:
+    out: List[int] = []
+    n = max(len(a), len(b))
+    for i in range(n):
+        x = a[len(a) - 1 - i] if i < len(a) else 1
+        y = b[len(b) - 1 - i] if i < len(b) else 1
+        if x != y and x != 1 and y != 1:
+            raise RuntimeError('The size of tensor a ({}) must match the size of tensor b ({}) at non-singleton dimension {}'.format(y, x, n - 1 - i))
+        out.insert(0, x if y == 1 else y)
+    return out
+
+
+# Each tensor in `num_chunks` equal parts along `dim`, padded with zeros, beside those of the others.
+def chunks_joined(tensors: List[Tensor], dim: int, num_chunks: int) -> Tensor:
+    if num_chunks < 1:
+        raise RuntimeError('_chunk_cat expects positive num_chunks')
+    if len(tensors) == 0:
+        raise RuntimeError('_chunk_cat expects a non-empty input tensor list')
+    if dim < 0:
+        for t in tensors:
+            if t.dim() != tensors[0].dim():
+                raise RuntimeError('_chunk_cat expects non-negative dim when input tensors have different ndims')
+        dim = dim + tensors[0].dim()
+    parts: List[Tensor] = []
+    for t in tensors:
+        if t.numel() == 0:
+            raise RuntimeError('_chunk_cat expects non-empty tensor')
+        if dim < 0 or dim >= t.dim():
+            raise RuntimeError('_chunk_cat expects dim < ndim for all input tensors')
+        leading = list(t.size()[:dim])
+        if leading != list(tensors[0].size()[:dim]):
+            raise RuntimeError('_chunk_cat expects same sizes of 0,...,dim-1 dimensions for all tensors')
+        missing = (num_chunks - t.size(dim) % num_chunks) % num_chunks
+        flat = t.flatten(dim)
+        flat = torch.constant_pad_nd(flat, [0, missing * (flat.size(-1) // t.size(dim))])
+        parts.append(flat.reshape(leading + [num_chunks, -1]))
+    return torch.cat(parts, dim + 1)
 
 
 def rms_normalized(x: Tensor, normalized_shape: List[int], weight: Optional[Tensor], eps: Optional[float]) -> Tuple[Tensor, Tensor]:

@@ -3,7 +3,7 @@
 
 #include "kit/kit.h"
 
-wick_kernel kernel_nms;
+wick_kernel kernel_nms, kernel_box_iou_rotated;
 /* user: its RegionKind */
 wick_kernel kernel_regions, kernel_regions_backward;
 wick_kernel kernel_deform_conv2d, kernel_deform_conv2d_backward;

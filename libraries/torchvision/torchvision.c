@@ -1,5 +1,5 @@
 /* torchvision: what archives of detectors use of it (https://github.com/pytorch/vision, 0.14, has the operators'
- * meanings): boxes without overlap, regions of feature maps, deformable convolution. */
+ * meanings, 0.29 that of box_iou_rotated): boxes without overlap, regions of feature maps, deformable convolution. */
 #include "torchvision/operators.h"
 
 static RegionKind roi_align = ROI_ALIGN, roi_pool = ROI_POOL, ps_roi_align = PS_ROI_ALIGN, ps_roi_pool = PS_ROI_POOL;
@@ -22,6 +22,8 @@ static RegionKind roi_align = ROI_ALIGN, roi_pool = ROI_POOL, ps_roi_align = PS_
 static const wick_operator operators[] = {
     OPERATOR("torchvision::_cuda_version() -> int _0", .kernel = kernel_cuda_version),
     OPERATOR("torchvision::nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor", .kernel = kernel_nms,
+             .flags = WICK_OPERATOR_NOT_DIFFERENTIABLE),
+    OPERATOR("torchvision::box_iou_rotated(Tensor boxes1, Tensor boxes2) -> Tensor", .kernel = kernel_box_iou_rotated,
              .flags = WICK_OPERATOR_NOT_DIFFERENTIABLE),
 
     REGIONS("roi_align", ", int sampling_ratio, bool aligned) -> Tensor", .kernel = kernel_regions, .user = &roi_align,

@@ -96,6 +96,15 @@ static const OpRow rows[] = {
      .body = "return pseudo_inverse(self, tolerance(self, 0.0), tolerance(self, rcond), False)",
      .grad = "self: pinv_backward(grad, result, self)"},
 
+    /* ---- Hermitian roots, and a unitary matrix times one ---- */
+    {.schema = "aten::linalg_matrix_sqrth(Tensor self) -> Tensor",
+     .flags = OP_OUT,
+     .body = "values, vectors = torch.linalg_eigh(self, 'L')\n"
+             "return torch.matmul(vectors * values.sqrt().unsqueeze(-2), vectors.mH)"},
+    {.schema = "aten::linalg_polar(Tensor A) -> (Tensor U, Tensor H)",
+     .body = "w, s, vh = torch.linalg_svd(A, False)\n"
+             "return torch.matmul(w, vh), torch.matmul(vh.mH * s.unsqueeze(-2), vh)"},
+
     /* ---- exponentials ---- */
     {.schema = "aten::linalg_matrix_exp(Tensor self) -> Tensor",
      .flags = OP_OUT,

@@ -22,9 +22,13 @@ static const OpRow rows[] = {
          "aten::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float "
          "dropout_p=0., bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
      .body = "return scaled_attention(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)"},
+    {.schema = "aten::_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, float "
+               "dropout_p=0., bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor, Tensor)",
+     .body = "return flash_attention(query, key, value, dropout_p, is_causal, attn_mask, scale)"},
     {.schema = "aten::_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
      .body = "x = self if dtype is None else self.to(dtype)\n"
-             "return torch.softmax(x, dim).masked_fill((x == float('-inf')).all(dim, True), 0.)"},
+             "dead = (x == float('-inf')).all(dim, True)\n" /* no gradient may come from there, not even NaN */
+             "return torch.softmax(x.masked_fill(dead, 0.), dim).masked_fill(dead, 0.)"},
     {.schema = "aten::rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor",
      .body = "return rms_normalized(input, normalized_shape, weight, eps)[0]"},
     {.schema = "aten::_fused_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) -> (Tensor, "

@@ -137,6 +137,8 @@ static const OpRow rows[] = {
                "int reduction=1) -> Tensor",
      .cast = CAST_FULL,
      .body = "check_rows(self)\n" ROW_MAJOR_GRADIENT "x = self if self.dim() == 2 else self.reshape([1, -1])\n"
+             "if target.dim() > 1 or target.numel() != x.size(0):\n"
+             "    raise RuntimeError('inconsistent target size, got: {}'.format(target.size()))\n"
              "labels = target.reshape(-1)\n"
              "if labels.numel() > 0 and (int(labels.min()) < 0 or int(labels.max()) >= x.size(1)):\n"
              "    raise RuntimeError('target out of range')\n"

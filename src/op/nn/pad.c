@@ -503,7 +503,7 @@ static Status kernel_pad_named(Call *c) {
   {.schema = "aten::" name "(Tensor self, " type " padding) -> Tensor",                               \
    .kernel = kernel_pad,                                                                              \
    .shape = shape_pad,                                                                                \
-   .dtypes = loop ": floating complex",                                                               \
+   .dtypes = loop ": integral floating complex",                                                      \
    .grad = "self: torch." name "_backward(grad, self, padding)",                                      \
    .flags = OP_OUT},                                                                                  \
   {                                                                                                   \

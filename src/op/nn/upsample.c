@@ -3,7 +3,7 @@
  * Every one of them is separable: along a dimension, each output is a weighted sum of a few inputs (its taps). The taps
  * of each dimension are made once; planes are resampled dimension by dimension; gradients apply the same taps
  * transposed. Cubic: R. Keys, "Cubic convolution interpolation for digital image processing" (1981), with a = -0.75, or
- * -0.5 with antialiasing. */
+ * -0.5 with antialiasing. Lanczos: sin(pi x) / (pi x), windowed by the same over three steps (C. Lanczos, 1956). */
 #include <assert.h>
 #include <math.h>
 
@@ -14,7 +14,8 @@
 #include "compute/resample/resample.h"
 #include "tensor/layout.h"
 
-typedef enum Filter { FILTER_NEAREST, FILTER_NEAREST_EXACT, FILTER_LINEAR, FILTER_CUBIC } Filter;
+typedef enum Filter { FILTER_NEAREST, FILTER_NEAREST_EXACT, FILTER_LINEAR, FILTER_CUBIC, FILTER_LANCZOS } Filter;
+static const int filter_widths[] = {1, 1, 2, 4, 6}; /* in inputs, where nothing is made smaller */
 
 typedef struct Resample {
   Filter filter;
@@ -58,9 +59,13 @@ static double cubic_near(bool rounds, double x, double a) {
 static double cubic_far(bool rounds, double x, double a) {
   return cubic(rounds, x, (const double[]){-4 * a, 8 * a, -5 * a, a});
 }
+static double sinc(double x) {
+  return x == 0 ? 1 : sin(M_PI * x) / (M_PI * x);
+}
 static double filter_at(Filter filter, double x) {
   x = fabs(x);
   if (filter == FILTER_LINEAR) return x < 1 ? 1 - x : 0;
+  if (filter == FILTER_LANCZOS) return x < 3 ? sinc(x) * sinc(x / 3) : 0;
   return x < 1 ? cubic_near(false, x, -0.5) : x < 2 ? cubic_far(false, x, -0.5) : 0;
 }
 
@@ -98,6 +103,8 @@ static void taps_plain(const Resample *r, int d, ResampleTaps *t) {
         weight[0] = round_if(r->rounds, 1 - weight[1]);
         break;
       }
+      case FILTER_LANCZOS: /* antialiased alone */
+        break;
       case FILTER_CUBIC: {
         double base = floor(half), x = round_if(r->rounds, half - base), rest = round_if(r->rounds, 1 - x), a = -0.75;
         for (int k = 0; k < 4; k++) index[k] = clamp(whole_part(base, t->in) - 1 + k, t->in);
@@ -111,9 +118,13 @@ static void taps_plain(const Resample *r, int d, ResampleTaps *t) {
   }
 }
 
+/* Antialiasing widens the filter by how much smaller the result is. */
+static double support_of(const Resample *r, double step) {
+  return filter_widths[r->filter] / 2.0 * (step >= 1 ? step : 1);
+}
+
 static void taps_antialias(const Resample *r, int d, ResampleTaps *t) {
-  double step = step_of(r, d), size = r->filter == FILTER_CUBIC ? 4 : 2;
-  double support = step >= 1 ? size / 2 * step : size / 2, inverse = step >= 1 ? 1 / step : 1;
+  double step = step_of(r, d), support = support_of(r, step), inverse = step >= 1 ? 1 / step : 1;
   for (int64_t o = 0; o < t->out; o++) {
     int64_t *index = t->index + o * t->width;
     double *weight = t->weight + o * t->width, total = 0, centre = step * ((double)o + 0.5);
@@ -133,15 +144,13 @@ static void taps_antialias(const Resample *r, int d, ResampleTaps *t) {
 
 static Status taps_new(const Resample *r, int d, ResampleTaps *t) {
   assert(d >= 0 && d < 3);
-  static const int widths[] = {1, 1, 2, 4};
   t->in = r->in[d];
   t->out = r->out[d];
-  t->width = widths[r->filter];
+  t->width = filter_widths[r->filter];
   t->rounds = r->rounds;
   t->has_unused = r->antialias || r->transposed;
   if (r->antialias) {
-    double size = r->filter == FILTER_CUBIC ? 4 : 2, step = step_of(r, d),
-           support = step >= 1 ? size / 2 * step : size / 2;
+    double support = support_of(r, step_of(r, d));
     if (!(support < 1e9)) return status_new(ERROR_RUNTIME, "upsample: the scale is too small");
     t->width = (int64_t)ceil(support) * 2 + 1;
   }
@@ -289,6 +298,7 @@ static Status resample_read(const Call *call, Resample *r) {
   r->filter = has_text(name, "nearest_exact") ? FILTER_NEAREST_EXACT
               : has_text(name, "nearest")     ? FILTER_NEAREST
               : has_text(name, "cubic")       ? FILTER_CUBIC
+              : has_text(name, "lanczos")     ? FILTER_LANCZOS
                                               : FILTER_LINEAR;
   r->antialias = has_text(name, "_aa");
   r->transposed = has_text(name, "_backward");
@@ -435,5 +445,6 @@ static const OpRow rows[] = {
     EXPAND("upsample_bicubic2d", "2", "4", ALIGNED, SCALES2),
     EXPAND("_upsample_bilinear2d_aa", "2", "4", ALIGNED, SCALES2),
     EXPAND("_upsample_bicubic2d_aa", "2", "4", ALIGNED, SCALES2),
+    EXPAND("_upsample_lanczos2d_aa", "2", "4", ALIGNED, SCALES2),
 };
 OP_TABLE(op_table_upsample, rows);

@@ -171,6 +171,24 @@ static const OpRow rows[] = {
          shape_empty, kernel_empty, .out = "out"),
     MAKE("aten::empty_strided(SymInt[] size, SymInt[] stride, *, " OPTIONS ") -> Tensor", shape_empty_strided,
          kernel_empty),
+    {.schema = "aten::empty_permuted(SymInt[] size, int[] physical_layout, *, " OPTIONS ") -> Tensor",
+     .body =
+         "n = len(size)\n"
+         "if n != len(physical_layout):\n"
+         "    raise RuntimeError('Number of dimensions in size does not match the length of the physical_layout; "
+         "i.e. len(size) = {} is not equal to len(physical_layout) = {}'.format(n, len(physical_layout)))\n"
+         "sizes: List[int] = []\n"
+         "back = [-1 for _ in range(n)]\n"
+         "for i in range(n):\n"
+         "    d = physical_layout[i]\n"
+         "    if d < 0 or d >= n:\n"
+         "        raise RuntimeError('Dimension out of range (expected to be between 0 and {}, but got {} at index "
+         "{}).  NB: negative dims not currently supported; file an issue if you want it.'.format(n - 1, d, i))\n"
+         "    if back[d] >= 0:\n"
+         "        raise RuntimeError('Duplicate dim not allowed')\n"
+         "    back[d] = i\n"
+         "    sizes.append(size[d])\n"
+         "return torch.empty(sizes, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory).permute(back)"},
     LIKE("aten::empty_like(Tensor self, *, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor", shape_as_self,
          kernel_empty, 1),
     MAKE("aten::zeros(SymInt[] size, *, " OPTIONS ") -> Tensor", shape_sizes, kernel_zeros),

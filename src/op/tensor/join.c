@@ -389,6 +389,10 @@ static const OpRow rows[] = {
              "  parts.append(part.to(tensors[i].dtype))\n"
              "return parts\n",
      .flags = OP_METADATA_OTHERS | OP_RETURNS_ARGUMENT},
+    {.schema = "aten::broadcast_shapes(int[] a, int[] b) -> int[]", .body = "return broadcast_of(a, b)"},
+    {.schema = "aten::_chunk_cat(Tensor[] tensors, int dim, int num_chunks) -> Tensor",
+     .flags = OP_OUT,
+     .body = "return chunks_joined(tensors, dim, num_chunks)"},
     {.schema = "aten::broadcast_tensors(Tensor[] tensors) -> Tensor[]",
      .kernel = kernel_broadcast_tensors,
      .flags = OP_COMPOSITE | OP_RETURNS_ARGUMENT},

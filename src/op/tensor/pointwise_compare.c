@@ -48,10 +48,17 @@ static Status shape_masked_fill(Call *call, TensorSpec *specs) {
   return OK;
 }
 
+static Status check_tolerance(const char *name, double tolerance) {
+  if (tolerance >= 0) return OK;
+  return status_new(ERROR_RUNTIME, "%s must be greater than or equal to zero, but got %g", name, tolerance);
+}
+
 static Status shape_isclose(Call *call, TensorSpec *specs) {
   DType self = (DType)call_tensor(call, 0)->dtype, other = (DType)call_tensor(call, 1)->dtype;
   if (self != other)
     return status_new(ERROR_RUNTIME, "%s did not match %s", dtype_scalar_name(self), dtype_scalar_name(other));
+  TRY(check_tolerance("rtol", call_double(call, 2)));
+  TRY(check_tolerance("atol", call_double(call, 3)));
   return shape_pointwise_bool(call, specs);
 }
 

@@ -104,7 +104,7 @@ static Status shape_frexp(Call *call, TensorSpec *specs) {
 static const OpRow rows[] = {
     FLOAT("exp", "exp(self)", "grad * torch.conj(result)", .cast = CAST_FULL),
     FLOAT("exp2", "exp2(self)", "grad * torch.conj(result) * 0.69314718055994531",
-          .dtypes = "exp2: bool integral floating"),
+          .dtypes = "exp2: bool integral floating complex"),
     FLOAT("expm1", "expm1(self)", "grad * (torch.conj(result) + 1)", .cast = CAST_FULL),
     FLOAT("log", "log(self)", "grad / torch.conj(self)", .cast = CAST_FULL),
     FLOAT("log1p", "log1p(self)", "grad / torch.conj(self + 1)", .cast = CAST_FULL),

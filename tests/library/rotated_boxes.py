@@ -1,0 +1,2 @@
+def forward(a: Tensor, b: Tensor) -> Tensor:
+    return torch.ops.torchvision.box_iou_rotated(a, b)
