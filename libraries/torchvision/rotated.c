@@ -1,4 +1,4 @@
-/* box_iou_rotated: the overlap of rectangles that stand at any angle, each with each. One is clipped by the other's four
+/* box_iou_rotated: the overlap of rectangles at any angle, each with each. One is clipped by the other's four
  * sides in turn (I. Sutherland and G. Hodgman, "Reentrant polygon clipping", 1974), what is left measured by the sum of
  * cross products around it. */
 #include "torchvision/operators.h"
