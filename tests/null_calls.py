@@ -3,7 +3,7 @@
 
 usage: null_calls.py HEADER... > null_calls.inc
 
-tests/unit/test_null_calls.c includes the result and says what is expected. A function with a parameter for which there is no value here, or
+tests/unit/api/test_null_calls.c includes the result and says what is expected. A function with a parameter for which there is no value here, or
 none in the fixture, is an error: whoever adds a function says what a good call of it is.
 """
 import re, sys

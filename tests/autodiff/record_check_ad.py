@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Records tests/data/check_ad.pt with PyTorch: functions, arguments, results and gradients for tests/unit/test_check_ad.c.
+"""Records tests/data/check_ad.pt with PyTorch: functions, arguments, results and gradients for
+tests/unit/autodiff/test_check_ad.c.
 
 Each case: the function's name and text, tensors, which of them require grad, and what the test expects of its graph:
 (should_autodiff_node, nonfusible_nodes, fusible_nodes) in the way of PyTorch's own tests. Without names, the node is

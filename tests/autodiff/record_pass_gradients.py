@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Records tests/data/pass_gradients.pt with PyTorch: functions that passes have something to do with, beside those of
-record_check_ad.py, with results and gradients, for tests/unit/test_pass_gradients.c."""
+record_check_ad.py, with results and gradients, for tests/unit/pass/test_pass_gradients.c."""
 import sys
 
 import torch

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "wick/wick.h"
-#include "../zip_writer.h"
+#include "../../zip_writer.h"
 
 static const float numbers[] = {1, 2, 3, 4, 5, 6};
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "wick/wick.h"
-#include "../zip_writer.h"
+#include "../../zip_writer.h"
 
 static const char model[] =
     "{\"protoVersion\":\"5\",\"mainModule\":{\"torchscriptArena\":{\"key\":\"code/m.py\"},\"name\":\"m\","

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "../small_archive.h"
+#include "../../small_archive.h"
 #include "api/api.h"
 #include "call/operator.h"
 #include "wick/wick.h"

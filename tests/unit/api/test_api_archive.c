@@ -37,7 +37,7 @@ static void test_records(void **state) {
   assert_null(data);
   wick_error_free(error);
   wick_archive_release(archive);
-  assert_int_equal(wick_archive_open("unit/test_api_archive.c", NULL, &archive, NULL), WICK_DATA);
+  assert_int_equal(wick_archive_open("unit/api/test_api_archive.c", NULL, &archive, NULL), WICK_DATA);
   assert_null(archive);
   wick_load_options small = {.size = sizeof small, .max_bytes = 1};
   fine(wick_archive_open("data/shared_state.pt", &small, &archive, &error), error);
@@ -98,10 +98,10 @@ static void test_contents(void **state) {
   unlink(path);
   kind.size = 8; /* a caller of an older header */
   kind.name = "as it was";
-  fine(wick_file_kind_of("unit/test_api_archive.c", NULL, &kind, &error), error);
+  fine(wick_file_kind_of("unit/api/test_api_archive.c", NULL, &kind, &error), error);
   assert_int_equal(kind.use, WICK_FILE_OTHER);
   assert_string_equal(kind.name, "as it was");
-  assert_int_equal(wick_file_contents("unit/test_api_archive.c", NULL, &read, NULL), WICK_DATA);
+  assert_int_equal(wick_file_contents("unit/api/test_api_archive.c", NULL, &read, NULL), WICK_DATA);
   assert_int_equal(wick_file_kind_of("nowhere.pt", NULL, &kind, NULL), WICK_IO);
 }
 

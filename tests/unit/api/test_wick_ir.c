@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "../../examples/compiler/compiler.c"
+#include "../../../examples/compiler/compiler.c"
 
 static const char text[] =
     "graph(%x : Tensor, %n : int):\n"

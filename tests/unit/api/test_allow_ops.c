@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "wick/wick.h"
-#include "../small_archive.h"
+#include "../../small_archive.h"
 
 /* NULL, and the message, when refused; the message "" otherwise. */
 static wick_module *load(const Bytes *file, const char *allowed, char message[1000]) {

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "wick/wick.h"
-#include "../small_archive.h"
+#include "../../small_archive.h"
 
 static wick_module *load(const char *code, char message[1000]) {
   Bytes file = archive_of(code, plain_object, sizeof plain_object - 1, no_constants, sizeof no_constants - 1);

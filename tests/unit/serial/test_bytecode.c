@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../fuzz/pickle_tree.h"
-#include "../zip_writer.h"
+#include "../../fuzz/pickle_tree.h"
+#include "../../zip_writer.h"
 #include "serial/archive/archive.h"
 #include "wick/wick.h"
 

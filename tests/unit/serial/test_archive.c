@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "serial/archive/archive.h"
-#include "../zip_writer.h"
+#include "../../zip_writer.h"
 
 static void add(Packed *zip, const char *name, const char *content) {
   Bytes bytes = {0};

@@ -11,7 +11,7 @@
 
 #include "serial/formats/file_kind.h"
 #include "wick/wick.h"
-#include "../zip_writer.h"
+#include "../../zip_writer.h"
 
 static void expect_message(const void *data, size_t length, const char *text) {
   wick_module *module;

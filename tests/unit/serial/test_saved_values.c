@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "wick/wick.h"
-#include "../small_archive.h"
+#include "../../small_archive.h"
 
 /* Saves and loads again; takes the module over. */
 static wick_module *again(wick_module *module) {

@@ -2,7 +2,7 @@
  * where there is none the operators say which of them the device lacks. */
 #include "fuse_fixture.h"
 
-#include "../fake_device.h"
+#include "../../fake_device.h"
 #include "tile/kernel_ir.h"
 #include "tile/run.h"
 

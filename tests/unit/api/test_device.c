@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "../fake_device.h"
+#include "../../fake_device.h"
 #include "checks.h"
 #include "outcome.h"
 #include "wick/dlpack.h"
