@@ -8,8 +8,9 @@
  *   api/future.h      calls under way
  *   api/trees.h       trees from outside
  *
- * op_tables.c, graph_op_tables.c and pass_tables.c list every table of rows, services.c what lower folders call of
- * higher ones. */
+ *   api/start.h       what is handed to lower folders before anything is called
+ *
+ * op_tables.c and pass_tables.c list every table of rows, services.c what calls ask of higher folders. */
 #pragma once
 
 #include "api/handles.h"

@@ -224,7 +224,7 @@ wick_status wick_device_kernels_register(int32_t device_type, const wick_device_
 /* ---- libraries ---- */
 
 /* Kept: what operator_library_explain answers is the process's. */
-const char *device_library_try(int type) {
+const char *device_library_open(int type) {
   StrBuf name = {.max_length = 100};
   strbuf_printf(&name, "libwick_%s", device_type_name(type));
   const char *why_not = "";

@@ -1,6 +1,5 @@
-/* The one list of the tables of operator rows. Sorted. */
-#include "call/native_class.h"
-#include "call/kind_form.h"
+/* The one list of the tables of operator rows: sorted, those of folders after op by themselves. */
+#include "api/start.h"
 
 extern const OpTable op_table_attention;
 extern const OpTable op_table_attention_fused;
@@ -93,6 +92,10 @@ extern const OpTable op_table_value;
 extern const OpTable op_table_view;
 extern const OpTable op_table_view_scatter;
 
+extern const OpTable op_table_autograd;
+extern const OpTable op_table_batch_mm;
+extern const OpTable op_table_fuse;
+
 const OpTable *const op_tables[] = {
     &op_table_attention,
     &op_table_attention_fused,
@@ -184,6 +187,10 @@ const OpTable *const op_tables[] = {
     &op_table_value,
     &op_table_view,
     &op_table_view_scatter,
+
+    &op_table_autograd,
+    &op_table_batch_mm,
+    &op_table_fuse,
     NULL,
 };
 

@@ -1,5 +1,5 @@
 /* The one list of the tables of passes: one for each folder that has some. */
-#include "pass/pass.h"
+#include "api/start.h"
 
 extern const PassTable pass_table_autodiff;
 extern const PassTable pass_table_fuse;

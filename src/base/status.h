@@ -49,8 +49,6 @@ typedef struct Error {
 typedef Error *Status;
 #define OK ((Status)0)
 #define MUST_CHECK __attribute__((warn_unused_result))
-/* Of what a folder further down in the house defines: NULL in a program that links without that folder. */
-#define FROM_LATER_FOLDER __attribute__((weak))
 #define NEVER_NULL __attribute__((returns_nonnull))
 #define PRINTF_LIKE(position, first) __attribute__((format(printf, position, first)))
 

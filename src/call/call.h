@@ -9,6 +9,7 @@
  *   call/match.h     calls from outside: arguments against a schema
  *
  * for the registry and operator_call:
+ *   call/built_in.h       tables of rows, forms and classes, from later folders
  *   call/row_index.h      rows by the names of the operators they give
  *   call/derive.h         in-place and .out forms, made from a row
  *   call/open_inputs.h    values at what a schema leaves open

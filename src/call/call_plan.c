@@ -1,6 +1,7 @@
 /* Makes CallPlans. They live as long as their operators: always. */
 #include "call/call_plan.h"
 
+#include "call/built_in.h"
 #include "call/derive.h"
 #include "call/row_dtypes.h"
 
@@ -86,8 +87,9 @@ Status call_plan_make(const Operator *op, const CallPlan **out) {
     if (functional && functional->row == op->row)
       plan->functional = functional; /* a retired one can't be found: then without sharing */
   }
-  plan->quantized = kind_form_find(quantized_form_tables, plan->functional->name, plan->functional->overload_name);
-  plan->sparse = kind_form_find(sparse_form_tables, plan->functional->name, plan->functional->overload_name);
+  plan->quantized =
+      kind_form_find(built_in()->quantized_forms, plan->functional->name, plan->functional->overload_name);
+  plan->sparse = kind_form_find(built_in()->sparse_forms, plan->functional->name, plan->functional->overload_name);
   if (op->variant == VARIANT_OUT) {
     plan->options_at = derive_dropped_options(str_from(op->row->schema));
     if (plan->out_count == 0) { /* a schema could not be read */

@@ -1,6 +1,7 @@
 /* The one place where it is decided what runs a call: the row's kernel, formula or body, its form for a kind of
  * tensors, a device's kernel, or a factory's operation. Kernels of rows are the host's, so what is on a device reaches
  * one only where the row says that it takes it. */
+#include "call/built_in.h"
 #include "call/call_internal.h"
 #include "call/device_kernel.h"
 #include "call/options.h"
@@ -150,11 +151,16 @@ static bool runs_anywhere(const Operator *op, const CallPlan *plan) {
   return op->flags & OP_METADATA_ONLY && plan->output_kind == OUTPUT_OTHER;
 }
 
+static Status run_device_formula(Call *call) {
+  return built_in()->device_formula(call);
+}
+
 /* Its kernel for the operator, or what runs the row's formula there. */
 static const KindForm *find_device_form(const Operator *op, int device_type) {
-  static const KindForm formula = {.name = "formula", .kernel = device_formula_run, .fills = true};
+  static const KindForm formula = {.name = "formula", .kernel = run_device_formula, .fills = true};
   const KindForm *form = device_kernel_find(op, device_type);
-  return form ? form : op->row->lower && device_runs_formulas && device_runs_formulas(device_type) ? &formula : NULL;
+  if (form || !op->row->lower || !built_in()->device_runs_formulas) return form;
+  return built_in()->device_runs_formulas(device_type) ? &formula : NULL;
 }
 
 static Status choose_device(Call *call, const CallPlan *plan, Device *out_device) {

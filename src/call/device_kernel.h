@@ -26,10 +26,6 @@ typedef struct DeviceKernel {
 Status device_kernels_register(int device_type, const KindForms *forms) MUST_CHECK;
 /* Whether they can be registered. */
 Status device_kernels_check(const KindForms *forms) MUST_CHECK;
-/* A row's formula (.lower) runs by the device's fusion back end where there is one and the device has no kernel of its
- * own. Both in fuse/device_formula.c. */
-bool device_runs_formulas(int device_type) FROM_LATER_FOLDER;
-Status device_formula_run(struct Call *call) FROM_LATER_FOLDER MUST_CHECK;
 /* Whether the call makes tensors out of none and is told no device: they go to Exec.default_device. */
 bool call_tells_no_device(const struct Call *call, const struct CallPlan *plan);
 /* NULL: there is none. */

@@ -17,7 +17,5 @@ typedef struct KindForms {
   size_t count;
 } KindForms;
 #define KIND_FORMS(name, array) const KindForms name = {array, sizeof(array) / sizeof *(array)}
-/* Every table of forms for a kind, ended by NULL: src/api/op_tables.c. */
-extern const KindForms *const quantized_form_tables[] FROM_LATER_FOLDER, *const sparse_form_tables[] FROM_LATER_FOLDER;
 /* NULL: there is none. */
 const KindForm *kind_form_find(const KindForms *const *tables, Str name, Str overload);

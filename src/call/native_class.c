@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "call/built_in.h"
 #include "call/operator_library.h"
 #include "schema/type_parse.h"
 
@@ -15,7 +16,7 @@ typedef struct LibraryClass {
 static _Atomic(LibraryClass *) library_classes;
 
 static const NativeClass *find(Str name) {
-  for (const NativeClass *const *native = native_classes; native && *native; native++)
+  for (const NativeClass *const *native = built_in()->native_classes; native && *native; native++)
     if (str_is(name, (*native)->name)) return *native;
   for (const LibraryClass *c = library_classes; c; c = c->next)
     if (str_is(name, c->native->name)) return c->native;

@@ -14,8 +14,6 @@ typedef struct NativeClass {
   const NativeMethod *methods;
   size_t method_count;
 } NativeClass;
-/* Every native class that is built in, ended by NULL: src/api/op_tables.c. */
-extern const NativeClass *const native_classes[] FROM_LATER_FOLDER;
 /* Adds a class of a library, for the rest of the process; kept by reference. Its type has its methods already. */
 Status native_class_register(const NativeClass *native) MUST_CHECK;
 

@@ -217,9 +217,6 @@ static inline bool operator_is_of_plans(const Operator *op) {
 /* For tests (nothing unloads libraries yet): hides a library's operators from look-ups. Programs compiled with them
  * go on working, so the rows, and the library that holds them, must stay in memory. */
 void operator_retire(void *library);
-/* Every table of rows that is built in, ended by NULL: src/api/op_tables.c; those of folders above this one, whose
- * operators read their node: src/api/graph_op_tables.c. */
-extern const OpTable *const op_tables[] FROM_LATER_FOLDER, *const graph_op_tables[] FROM_LATER_FOLDER;
 /* For tests: writes a line for every built-in row that is there twice or whose schema is wrong. */
 void operator_check_tables(StrBuf *problems);
 /* Every operator in turn, for tests and dumps: for (op = operator_next(NULL); op; op = operator_next(op)). */

@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "base/fork.h"
+#include "call/built_in.h"
 #include "call/derive.h"
 #include "call/operator.h"
 #include "call/operator_library.h"
@@ -13,13 +14,11 @@
 #include "call/row_index.h"
 #include "schema/open_types.h"
 
-enum { BUILT_IN = 2 /* op_tables, graph_op_tables */ };
-
 static struct {
   pthread_rwlock_t lock;
   bool built;
-  bool is_whole; /* all operators are made and linked in order of registration */
-  RowIndex rows[BUILT_IN];
+  bool is_whole;                 /* all operators are made and linked in order of registration */
+  RowIndex rows;                 /* of built_in()->operators */
   bool is_made[NAME_BUCKETS];    /* the bucket's operators */
   Operator *heads[NAME_BUCKETS]; /* first overloads of names, linked by `other_name` */
   /* One block, so that looking a name up takes no memory: of as much as all built-in rows may give. */
@@ -220,29 +219,21 @@ static void add_form(const OpRow *row, Form form, uint32_t position, void *libra
   }
 }
 
-/* `before`: positions of the tables before these. */
-static void make_bucket_of(const RowIndex *rows, uint32_t bucket, uint32_t before) {
+static void make_bucket(uint32_t bucket) {
+  assert(lock_is_held() && registry.built);
+  if (registry.is_made[bucket]) return;
+  const RowIndex *rows = &registry.rows;
   for (Form form = FORM_FUNCTIONAL; form < FORM_COUNT; form++)
     for (uint32_t entry = rows->first[bucket]; entry; entry = rows->next[entry]) {
       const OpRow *row = row_index_row(rows, entry);
       if (row_index_is_inplace(entry) == (form == FORM_INPLACE) && has_form(row, form))
-        add_form(row, form, before + (uint32_t)form * rows->count + (entry - 1) / 2, NULL);
+        add_form(row, form, (uint32_t)form * rows->count + (entry - 1) / 2, NULL);
     }
-}
-
-static void make_bucket(uint32_t bucket) {
-  assert(lock_is_held() && registry.built);
-  if (registry.is_made[bucket]) return;
-  uint32_t before = 0;
-  for (int i = 0; i < BUILT_IN; before += FORM_COUNT * registry.rows[i++].count)
-    make_bucket_of(&registry.rows[i], bucket, before);
   registry.is_made[bucket] = true;
 }
 
 static uint32_t position_count(void) {
-  uint32_t count = 0;
-  for (int i = 0; i < BUILT_IN; i++) count += FORM_COUNT * registry.rows[i].count;
-  return count;
+  return FORM_COUNT * registry.rows.count;
 }
 
 static void make_whole(void) {
@@ -256,13 +247,8 @@ static void make_whole(void) {
 /* ---- the index ---- */
 
 static void index_rows(void) {
-  row_index_build(&registry.rows[0], op_tables, &registry.arena);
-  row_index_build(&registry.rows[1], graph_op_tables, &registry.arena);
-  size_t operators = 0, text = 0;
-  for (int i = 0; i < BUILT_IN; i++) {
-    operators += registry.rows[i].operator_count;
-    text += registry.rows[i].text_bytes;
-  }
+  row_index_build(&registry.rows, built_in()->operators, &registry.arena);
+  size_t operators = registry.rows.operator_count, text = registry.rows.text_bytes;
   size_t bytes = operators * sizeof(Operator) + position_count() * sizeof(Operator *) + text;
   char *block = mem_calloc(1, bytes);
   if (!block) catch_throw(registry.arena.catch_point, status_out_of_memory());
@@ -543,8 +529,7 @@ static void check_tables(const OpTable *const *tables, Map *seen, StrBuf *proble
 void operator_check_tables(StrBuf *problems) {
   Map seen;
   map_init(&seen, NULL);
-  check_tables(op_tables, &seen, problems);
-  check_tables(graph_op_tables, &seen, problems);
+  check_tables(built_in()->operators, &seen, problems);
   map_dispose(&seen);
 }
 

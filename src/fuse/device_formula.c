@@ -1,11 +1,12 @@
 /* Formulas of operators (rows with .lower) on devices: an operator by itself runs its kernel by the fusion back end
  * of the device that its tensors are on. A back end sees few layouts: dimensions are sorted by the output's strides
  * and joined where all operands allow it, and operands that repeat have strides of 0. */
-#include "call/pointwise.h"
+#include "fuse/device_formula.h"
 
 #include <assert.h>
 
 #include "call/device_kernel.h"
+#include "call/pointwise.h"
 #include "fuse/compiled.h"
 #include "tensor/layout.h"
 #include "tile/formula.h"

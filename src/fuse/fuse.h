@@ -9,8 +9,8 @@
  *   fuse/lines.h        groups with reductions, softmax or layer norm along the last dimension
  *   fuse/signature.h    how the operands of a kernel's run lie in memory
  *   fuse/backend.h      what compiles and runs kernels; the tile interpreter is always there
- *   fuse/compiled.h     what back ends have compiled, when and for how long it is kept; device_formula.c runs
- *                       operators by themselves with it */
+ *   fuse/compiled.h     what back ends have compiled, when and for how long it is kept
+ *   fuse/device_formula.h  operators by themselves, on devices */
 #pragma once
 
 #include "ir/graph.h"

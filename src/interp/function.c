@@ -26,7 +26,7 @@ Status function_code(Exec *exec, Function *function, const Code **out) {
   const Graph *graph = function->graph;
   Code *code = NULL;
   if (growth) lock_take(growth);
-  Status status = &function_slots ? function_slots.graph_to_run(exec, function, &graph) : OK;
+  Status status = function_slots() ? function_slots()->graph_to_run(exec, function, &graph) : OK;
   if (!status) status = code_compile(graph, function->name, &code);
   if (growth) lock_drop(growth);
   if (!status) *out = publish(function, code);

@@ -1,5 +1,11 @@
 #include "ir/graph_log.h"
 
+static GraphSourcePrinter *source_printer;
+
+void graph_source_printer_set(GraphSourcePrinter *printer) {
+  source_printer = printer;
+}
+
 void graph_log_at(const char *file, int line, JitLogLevel level, const char *title, const Graph *graph) {
   if (!jit_log_enabled(file, level)) return;
   StrBuf text = {0};
@@ -12,7 +18,7 @@ void graph_log_at(const char *file, int line, JitLogLevel level, const char *tit
 void source_log_at(const char *file, int line, JitLogLevel level, const char *title, const Graph *graph) {
   StrBuf text = {0};
   strbuf_printf(&text, "%s\n", title);
-  Status status = &graph_source_printer ? graph_source_printer.print(graph, &text) : OK;
+  Status status = source_printer ? source_printer(graph, &text) : OK;
   if (status) strbuf_printf(&text, "# it can't be written as Python: %s\n", status->message);
   status_free(status);
   jit_log_write(file, line, level, strbuf_view(&text));

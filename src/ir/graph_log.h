@@ -19,9 +19,7 @@ void source_log_at(const char *file, int line, JitLogLevel level, const char *ti
   do {                                                                                                  \
     if (jit_log_enabled((file), JIT_DUMP)) source_log_at((file), __LINE__, JIT_DUMP, (title), (graph)); \
   } while (0)
-/* Who writes graphs as Python stands in a later folder: src/serial/python/graph_source.c. */
-typedef struct GraphSourcePrinter {
-  Status (*print)(const Graph *graph, StrBuf *out);
-} GraphSourcePrinter;
-extern const GraphSourcePrinter graph_source_printer FROM_LATER_FOLDER;
+/* A later folder writes graphs as Python; handed over once, before anything runs (src/api/start.c). */
+typedef Status GraphSourcePrinter(const Graph *graph, StrBuf *out) MUST_CHECK;
+void graph_source_printer_set(GraphSourcePrinter *printer);
 #define NODE_LOG_UPDATE(file, text, node) node_log_at((file), __LINE__, JIT_UPDATE, (text), (node))

@@ -3,7 +3,7 @@
 #include <pthread.h>
 
 #include "base/fork.h"
-#include "call/native_class.h"
+#include "call/built_in.h"
 #include "ir/ir.h"
 #include "ir/ir_internal.h"
 
@@ -85,7 +85,8 @@ Status native_methods_publish(void) {
   static _Atomic bool done;
   if (atomic_load_explicit(&done, memory_order_acquire)) return OK;
   TRY(operators_prepare());
-  for (const NativeClass *const *native = native_classes; native && *native; native++) TRY(native_methods_add(*native));
+  for (const NativeClass *const *native = built_in()->native_classes; native && *native; native++)
+    TRY(native_methods_add(*native));
   atomic_store_explicit(&done, true, memory_order_release);
   return OK;
 }

@@ -28,10 +28,20 @@ void prepared_graph_free(PreparedGraph *prepared) {
   if (prepared) type_store_release(&prepared->store);
 }
 
+static const FunctionSlots *slots;
+
+void function_slots_set(const FunctionSlots *brought) {
+  slots = brought;
+}
+
+const FunctionSlots *function_slots(void) {
+  return slots;
+}
+
 static void function_dispose(Function *function) {
-  if (&function_slots) {
-    function_slots.free_code(atomic_load(&function->code));
-    function_slots.free_executor(atomic_load(&function->executor));
+  if (slots) {
+    slots->free_code(atomic_load(&function->code));
+    slots->free_executor(atomic_load(&function->executor));
   }
   prepared_graph_free(atomic_load(&function->prepared));
   graph_dispose(function->graph);

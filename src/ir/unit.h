@@ -40,14 +40,16 @@ typedef struct Function {
   _Atomic(struct Code *) code;       /* of the graph to run, made on first call */
   _Atomic(struct GraphExecutor *) executor; /* its plans */
 } Function;
-/* What fills and frees the slots of later folders: src/api/function_slots.c. */
+/* What fills and frees the slots of later folders. */
 typedef struct FunctionSlots {
   /* The graph that a function runs: pass/pass.h, function_graph_to_run. */
   Status (*graph_to_run)(struct Exec *exec, Function *function, const Graph **out);
   void (*free_code)(struct Code *code);                  /* may be NULL */
   void (*free_executor)(struct GraphExecutor *executor); /* may be NULL */
 } FunctionSlots;
-extern const FunctionSlots function_slots FROM_LATER_FOLDER;
+/* Handed over once, before anything runs (src/api/start.c). */
+void function_slots_set(const FunctionSlots *slots);
+const FunctionSlots *function_slots(void); /* NULL: none were */
 
 struct CompilationUnit {
   TypeStore store;               /* first member: the unit's reference count and arena */

@@ -275,8 +275,8 @@ typedef struct PassTable {
   const Pass *const *passes;
   size_t count;
 } PassTable;
-/* Every table, ended by NULL: src/api/pass_tables.c. */
-extern const PassTable *const pass_tables[] FROM_LATER_FOLDER;
+/* Every table, ended by NULL; handed over once, before anything runs (src/api/start.c). */
+void pass_tables_set(const PassTable *const *tables);
 const Pass *pass_find(Str name);          /* NULL: no such pass */
 const Pass *pass_next(const Pass *after); /* all in turn; NULL starts and ends */
 /* Runs a pass with a catch point of its own; debug builds lint afterwards. */

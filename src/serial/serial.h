@@ -20,6 +20,7 @@
  *   serial/formats/model_json.h      the format of 2019
  *   serial/formats/safetensors.h     tensors by name
  *   serial/python/python_print.h     graphs and types as that code
+ *   serial/python/graph_source.h     one graph as that, for the log
  *   serial/python/python_printing.h  what the files of that share
  *   serial/python/python_text.h      text that knows what it was made from
  *   serial/archive/debug_records.h   writing that down

@@ -12,6 +12,7 @@ enum { DEVICE_TYPES = 32 };
 /* ---- cpu ---- */
 
 static _Atomic size_t storage_limit;
+static DeviceOpener *opener;
 
 static size_t machine_memory(void) {
   long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
@@ -110,9 +111,17 @@ Status device_register(const DeviceClass *row) {
   return OK;
 }
 
+void device_opener_set(DeviceOpener *brought) {
+  opener = brought;
+}
+
+const char *device_library_try(int type) {
+  return opener ? opener(type) : "";
+}
+
 Status device_choose(Device *device) {
   const DeviceClass *class = device_class(device->type);
-  if (!class && device_library_try && !*device_library_try(device->type)) class = device_class(device->type);
+  if (!class && !*device_library_try(device->type)) class = device_class(device->type);
   if (!class || device->index >= class->count) return device_is_missing(*device);
   if (device->index < 0 && device->type != DEVICE_CPU) device->index = 0;
   return OK;

@@ -36,9 +36,12 @@ typedef struct DeviceClass {
 /* For the process, for good; the row stays the caller's. Refuses a type that has a row, a name that is another type's
  * and what is incomplete. Not beside running calls. Libraries come here by wick/device.h. */
 Status device_register(const DeviceClass *row) MUST_CHECK;
-/* Opens the library that brings a kind of device, unless it was tried before; in api/foreign_devices.c, since a later
- * folder finds libraries. What stands in its way, for messages; "" where nothing does. */
-const char *device_library_try(int type) FROM_LATER_FOLDER;
+/* Opens the library that brings a kind of device, unless it was tried before. What stands in its way, for messages; ""
+ * where nothing does. */
+typedef const char *DeviceOpener(int type);
+/* A later folder finds libraries; handed over once, before anything runs (src/api/start.c). */
+void device_opener_set(DeviceOpener *opener);
+DeviceOpener device_library_try;
 /* NULL: there is none. The CPU's is always there. */
 const DeviceClass *device_class(int type);
 /* The i-th row that is there, NULL after the last. */

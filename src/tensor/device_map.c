@@ -11,7 +11,7 @@ bool device_is_there(Device device) {
 /* What its library says comes last: that it is not installed, or what it lacks. */
 Status device_is_missing(Device device) {
   StrBuf name = {.max_length = 40}, reason = {.max_length = 1000};
-  const char *why_not = device_class(device.type) || !device_library_try ? "" : device_library_try(device.type);
+  const char *why_not = device_class(device.type) ? "" : device_library_try(device.type);
   device_print(device, &name);
   if (*why_not) strbuf_printf(&reason, "; library libwick_%s: %s", device_type_name(device.type), why_not);
   Status status = status_new(ERROR_RUNTIME,

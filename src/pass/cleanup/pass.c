@@ -8,6 +8,12 @@ static const Pass *const passes[] = {
 };
 const PassTable pass_table_pass = {passes, sizeof passes / sizeof *passes};
 
+static const PassTable *const *pass_tables;
+
+void pass_tables_set(const PassTable *const *tables) {
+  pass_tables = tables;
+}
+
 const Pass *pass_find(Str name) {
   for (const Pass *pass = pass_next(NULL); pass; pass = pass_next(pass))
     if (str_is(name, pass->name) || (pass->also && str_is(name, pass->also))) return pass;

@@ -1,5 +1,5 @@
-/* A graph by itself as the Python of archives, for the optimizer's log. */
-#include "ir/graph_log.h"
+#include "serial/python/graph_source.h"
+
 #include "serial/python/python_print.h"
 
 typedef struct SourceOf {
@@ -24,7 +24,7 @@ static void make_schema(void *argument) {
       .argument_count = count, .return_count = returns, .arguments = arguments, .returns = arguments + count};
 }
 
-static Status print_source(const Graph *graph, StrBuf *out) {
+Status graph_source_print(const Graph *graph, StrBuf *out) {
   SourceOf s = {.graph = graph};
   PythonPrinter printer;
   arena_init(&s.arena, NULL);
@@ -36,5 +36,3 @@ static Status print_source(const Graph *graph, StrBuf *out) {
   arena_dispose(&s.arena);
   return status;
 }
-
-const GraphSourcePrinter graph_source_printer = {print_source};

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "api/handles.h"
-#include "call/native_class.h"
+#include "call/built_in.h"
 #include "call/quantized_engine.h"
 #include "compute/quantized/qgemm.h"
 #include "frontend/frontend.h"
@@ -270,7 +270,7 @@ static void every_method_of_a_native_class_is_there(void **state) {
   (void)state;
   CompilationUnit *unit;
   assert_null(unit_new(&unit));
-  for (const NativeClass *const *native = native_classes; *native; native++) {
+  for (const NativeClass *const *native = built_in()->native_classes; *native; native++) {
     const Type *type = native_class_type(*native);
     for (size_t i = 0; i < (*native)->method_count; i++) {
       const Function *method = class_type_find_method(type->class_type, str_from((*native)->methods[i].name));
