@@ -99,6 +99,7 @@ size: all
 lint: setup-tests
 	@python3 scripts/check_layers.py src
 	@python3 scripts/check_contents.py src
+	@python3 scripts/check_includes.py src
 	@python3 scripts/check_unused.py src
 	@python3 scripts/check_statics.py docs/statics.md src python/src
 	@python3 scripts/check_assertions.py src

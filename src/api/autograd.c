@@ -1,6 +1,7 @@
 /* wick_backward, wick_grad and the gradients of tensors. */
 #include "api/handles.h"
-#include "autodiff/autodiff.h"
+#include "autodiff/engine.h"
+#include "autodiff/node.h"
 
 static Status check_tensor(const wick_value *value, const char *what, Tensor **out) {
   if (!value) return status_new(ERROR_INVALID_ARGUMENT, "%s is NULL", what);

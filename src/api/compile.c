@@ -2,7 +2,7 @@
 #include "api/find.h"
 #include "api/trees.h"
 #include "base/queue.h"
-#include "frontend/compilation.h"
+#include "frontend/emitter.h"
 #include "syntax/grammar.h"
 
 /* ---- the caller's resolver ---- */

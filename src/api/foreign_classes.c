@@ -1,6 +1,7 @@
 /* Classes from outside, whose objects hold a value of C. */
 #include "api/handles.h"
 #include "call/native_class.h"
+#include "call/operator.h"
 #include "wick/library.h"
 
 #define CLASSES "__torch__.torch.classes."

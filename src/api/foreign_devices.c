@@ -3,6 +3,7 @@
 
 #include "api/handles.h"
 #include "call/device_kernel.h"
+#include "call/operator.h"
 #include "call/operator_library.h"
 #include "tensor/device_class.h"
 #include "tensor/storage_share.h"

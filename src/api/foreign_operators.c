@@ -1,10 +1,10 @@
 /* Operators from outside, and the libraries that bring them. */
-#include "api/arguments.h"
-
 #include <assert.h>
 
+#include "api/arguments.h"
 #include "api/handles.h"
 #include "call/operator_library.h"
+#include "call/row.h"
 #include "wick/library.h"
 
 typedef struct ForeignRow {

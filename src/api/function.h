@@ -2,6 +2,7 @@
 #pragma once
 
 #include "api/handles.h"
+#include "tensor/random.h"
 
 struct wick_function {
   RefCount refs;

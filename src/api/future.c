@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "interp/op_profile.h"
+#include "ivalue/future.h"
 
 struct wick_future {
   RefCount refs;

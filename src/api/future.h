@@ -2,7 +2,6 @@
 #pragma once
 
 #include "api/handles.h"
-#include "ivalue/future.h"
 
 /* Keeps what the call needs to its end: the module's unit and runtime, the cancel and the profile (may be NULL). */
 Status future_handle_new(const wick_module *module, wick_cancel *cancel, wick_profile *profile,

@@ -1,5 +1,6 @@
 /* Generators of random numbers as values. */
 #include "api/handles.h"
+#include "tensor/random.h"
 
 static Status generator_of(const wick_value *value, Generator **out) {
   if (value->value.tag != TAG_GENERATOR) return status_new(ERROR_INVALID_ARGUMENT, "the value is no generator");

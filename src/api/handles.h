@@ -1,7 +1,9 @@
 /* The structs behind the handles of wick.h, and how statuses cross the border. */
 #pragma once
 
-#include "executor/executor.h"
+#include "base/work_limit.h"
+#include "call/call.h"
+#include "call/runtime.h"
 #include "ir/unit.h"
 #include "module/module.h"
 #include "wick/wick.h"

@@ -2,6 +2,7 @@
  * stand nowhere yet, names, graphs within graphs. Each runs with a catch point of its own. */
 #include <assert.h>
 
+#include "api/handles.h"
 #include "api/ir_handles.h"
 
 typedef struct Edit {

@@ -1,15 +1,17 @@
 /* Graphs from outside: reading, printing, running, passes and operations. */
-#include "api/find.h"
-
 #include <assert.h>
 
+#include "api/find.h"
 #include "api/function.h"
 #include "api/ir_handles.h"
+#include "call/row.h"
+#include "executor/executor.h"
 #include "executor/plan.h"
 #include "ir/node_kind.h"
 #include "pass/pass.h"
 #include "pass/rewrite/rewrite_rule.h"
 #include "pass/rewrite/user_passes.h"
+#include "report/jit_log.h"
 #include "serial/python/python_print.h"
 
 Status ir_protect(Graph *graph, void (*body)(void *argument), void *argument) {

@@ -1,7 +1,8 @@
 /* wick_node_group: nodes of one block become the Subgraph of one node. */
-#include "api/ir_handles.h"
-
 #include <assert.h>
+
+#include "api/handles.h"
+#include "api/ir_handles.h"
 
 typedef struct Grouping {
   Graph *graph, *subgraph;

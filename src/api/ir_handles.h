@@ -2,7 +2,7 @@
  * with what it lives in. */
 #pragma once
 
-#include "api/handles.h"
+#include "interp/interp.h"
 #include "report/symbol.h"
 #include "wick/graph.h"
 

@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <stdio.h>
 
+#include "api/handles.h"
 #include "api/ir_handles.h"
 #include "schema/type_parse.h"
 

@@ -1,9 +1,9 @@
 /* What wick knows of a graph, for those outside: places in the source, types as numbers, aliasing; and calls of
  * operators that are matched as a program's are. */
-#include "api/ir_handles.h"
-
 #include <assert.h>
 
+#include "api/handles.h"
+#include "api/ir_handles.h"
 #include "ir/alias_db.h"
 #include "ir/match.h"
 

@@ -1,6 +1,7 @@
 /* What a module has in memory. */
 #include "api/handles.h"
 #include "compute/conv/conv_weights.h"
+#include "executor/executor.h"
 #include "tensor/storage_share.h"
 
 typedef struct Count {

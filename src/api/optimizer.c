@@ -1,10 +1,10 @@
 /* Optimizers: steps of torch.optim._functional over lists of parameters, with the state between steps. */
-#include "autodiff/autodiff.h"
-
 #include <assert.h>
 
 #include "api/find.h"
 #include "api/handles.h"
+#include "autodiff/node.h"
+#include "executor/executor.h"
 
 /* What a parameter has beside it. NULL: not yet, or not of this algorithm. */
 typedef enum Slot { SLOT_FIRST /* velocity, or mean */, SLOT_SECOND, SLOT_MOST, SLOT_STEPS, SLOT_COUNT } Slot;

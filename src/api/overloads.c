@@ -1,9 +1,9 @@
 /* Operators as bindings of other languages see them: a wick_overload is an Operator. */
 #include "api/handles.h"
 #include "call/convert.h"
-#include "call/operator.h"
-#include "wick/overload.h"
+#include "call/row.h"
 #include "trace/trace.h"
+#include "wick/overload.h"
 
 enum { MAX_PARAMETERS = 64 };
 

@@ -2,6 +2,8 @@
  * module's own tensors, so that weights are packed for good; what the calls write into tensors is put back. */
 #include "api/find.h"
 #include "api/function.h"
+#include "executor/executor.h"
+#include "report/reason.h"
 
 enum { MOST_RUNS = 32 };
 

@@ -4,6 +4,7 @@
 
 #include "api/handles.h"
 #include "call/convert.h"
+#include "call/operator.h"
 #include "ivalue/future.h"
 #include "wick/library.h"
 

@@ -7,6 +7,7 @@
 #include "api/function.h"
 #include "api/future.h"
 #include "base/clock.h"
+#include "executor/executor.h"
 #include "fuse/backend.h"
 #include "interp/op_profile.h"
 #include "tensor/device_class.h"

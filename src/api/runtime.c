@@ -1,16 +1,19 @@
 /* Runtimes, caches, version. */
-#include "api/handles.h"
-
 #include <sched.h>
 
+#include "api/handles.h"
+#include "base/cache.h"
 #include "base/lasting.h"
+#include "base/parallel.h"
 #include "base/small_blocks.h"
 #include "base/thread.h"
+#include "call/quantized_engine.h"
 #include "compute/conv/conv_weights.h"
+#include "executor/compile_times.h"
+#include "executor/executor.h"
 #include "fuse/backend.h"
 #include "fuse/compiled.h"
-#include "call/quantized_engine.h"
-#include "executor/compile_times.h"
+#include "interp/interp.h"
 #include "report/reason.h"
 
 #define TEXT_OF(x) #x

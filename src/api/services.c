@@ -1,6 +1,6 @@
 /* What lower folders call of higher ones. */
 #include "api/handles.h"
-#include "autodiff/autodiff.h"
+#include "autodiff/record.h"
 #include "frontend/frontend.h"
 #include "interp/op_profile.h"
 

@@ -1,10 +1,10 @@
 /* Programs on their way to what runs: observers, functions as text, passes over whole programs. */
-#include "api/find.h"
-
 #include <assert.h>
 
+#include "api/find.h"
 #include "api/function.h"
 #include "api/ir_handles.h"
+#include "executor/executor.h"
 #include "frontend/frontend.h"
 #include "fuse/group.h"
 #include "module/lower_graph.h"

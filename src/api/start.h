@@ -3,6 +3,7 @@
 
 #include "call/kind_form.h"
 #include "call/native_class.h"
+#include "call/row.h"
 #include "pass/pass.h"
 #include "tensor/device_class.h"
 

@@ -4,7 +4,10 @@
 
 #include <assert.h>
 
+#include "api/handles.h"
 #include "syntax/grammar.h"
+#include "syntax/lexer.h"
+#include "syntax/parser.h"
 
 struct wick_trees {
   RefCount refs;

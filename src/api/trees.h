@@ -1,8 +1,8 @@
 /* Trees from outside. */
 #pragma once
 
-#include "api/handles.h"
-#include "syntax/syntax.h"
+#include "syntax/tree.h"
+#include "wick/compile.h"
 
 Tree *tree_of(const wick_tree *tree);
 /* A source that keeps the trees: names in a program may point into them. */

@@ -2,7 +2,6 @@
 #include "api/arguments.h"
 #include "api/handles.h"
 #include "ivalue/lock.h"
-#include "module/module.h"
 #include "tensor/storage_share.h"
 
 static Status wrong_kind(const wick_value *value, const char *wanted) {

@@ -2,6 +2,7 @@
  */
 #include "autodiff/differentiate_internal.h"
 #include "call/call_plan.h"
+#include "call/row.h"
 
 static Value *list_element(Value *list, uint32_t i) { /* of a ListConstruct */
   return node_input(list->node, i);

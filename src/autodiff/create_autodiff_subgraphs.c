@@ -2,13 +2,12 @@
  * takes its producers in, the nearest first, as long as they can be moved next to it; again until nothing changes. Then
  * small parts go back, and views of what comes in or goes out are computed outside: a write into one of two results
  * that share memory must be seen by eager gradients. */
-#include "autodiff/differentiate.h"
-
 #include <assert.h>
 
+#include "autodiff/differentiate.h"
 #include "autodiff/differentiate_internal.h"
-
 #include "call/call_plan.h"
+#include "call/row.h"
 #include "ir/graph_log.h"
 #include "ir/subgraph.h"
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "autodiff/gradient_formula.h"
-#include "ir/ir.h"
 #include "pass/pass.h"
 
 /* Nodes a part must have to be split off, and to stay once everything is optimized. */

@@ -6,7 +6,7 @@
 
 #include "autodiff/foreign_gradient.h"
 #include "autodiff/graph_program.h"
-#include "ivalue/print.h"
+#include "call/call.h"
 
 /* ---- one run ---- */
 

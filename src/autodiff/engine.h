@@ -1,7 +1,7 @@
 /* The walk over recorded calls: backward and grad. */
 #pragma once
 
-#include "autodiff/node.h"
+#include "call/exec.h"
 
 typedef struct BackwardOptions {
   bool retain_graph, create_graph, allow_unused;

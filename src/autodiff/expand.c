@@ -1,6 +1,7 @@
 /* Operators whose graph gradient is that of another one, which also gives what the gradient needs. */
 #include "autodiff/differentiate_internal.h"
-#include "pass/rewrite/rewrite.h"
+#include "call/row.h"
+#include "ir/constant.h"
 
 /* Where the node might give its argument, the other operator, whose result is always new, must not stand for it.
  * Dropout that trains gives a new tensor when some elements go. */

@@ -6,7 +6,9 @@
 #include <stdio.h>
 
 #include "base/fork.h"
+#include "base/heap.h"
 #include "call/call_plan.h"
+#include "call/row_extras.h"
 #include "frontend/frontend.h"
 #include "frontend/sugared_value.h"
 

@@ -1,6 +1,7 @@
 /* Formula: the gradient text of an operator row, e.g. "self: grad * other; other: grad * self". */
 #pragma once
 
+#include "call/exec.h"
 #include "call/operator.h"
 #include "ir/unit.h"
 

@@ -4,7 +4,6 @@
 #include <assert.h>
 
 #include "interp/interp.h"
-#include "ir/subgraph.h"
 
 /* ---- graphs as Code ---- */
 

@@ -4,6 +4,8 @@
 #include "autodiff/foreign_gradient.h"
 #include "autodiff/graph_program.h"
 #include "base/fork.h"
+#include "call/call.h"
+#include "tensor/changed.h"
 #include "tensor/storage_share.h"
 
 static _Atomic uint64_t next_sequence = 1;

@@ -2,7 +2,7 @@
  * gradients of their own. */
 #include <ctype.h>
 
-#include "autodiff/foreign_gradient.h"
+#include "autodiff/foreign_gradient.h" /* what it is called */
 
 typedef struct NodeName {
   const char *name, *overload; /* of the operator, without aten::; overload NULL: any */

@@ -2,6 +2,7 @@
  * before the operator runs (so that in-place forms keep what they overwrite). */
 #include "autodiff/record.h"
 
+#include "autodiff/node.h"
 #include "call/call_plan.h"
 
 /* ---- inputs ---- */

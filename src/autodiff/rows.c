@@ -1,5 +1,7 @@
 /* Rows of the operators that ask the engine: backward, grad, retain_grad, a tensor's .grad; and detach_. */
-#include "autodiff/autodiff.h"
+#include "autodiff/engine.h"
+#include "autodiff/node.h"
+#include "call/row.h"
 
 static Status read_options(const Call *c, uint32_t first, BackwardOptions *out) {
   *out = (BackwardOptions){.create_graph = call_bool(c, first + 1)};

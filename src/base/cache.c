@@ -11,6 +11,7 @@
 
 #include "base/fork.h"
 #include "base/hostile.h"
+#include "base/memory.h"
 #include "base/small_blocks.h"
 
 enum { BLOCK_ALIGN = 64, LEAST_LOG2 = 16, STEPS_LOG2 = 3, MAX_LOG2 = 47 };

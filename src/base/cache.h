@@ -7,7 +7,6 @@
 #pragma once
 
 #include "base/heap.h"
-#include "base/memory.h"
 
 /* 64-byte aligned, not zeroed; NULL when refused. From the heap that the thread works in, to which it goes back: for
  * what lasts no longer than a call of a function. */

@@ -11,7 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef struct Heap {
+typedef struct Heap Heap;
+struct Heap {
   /* Thread-safe, of any alignment up to 64; free gets the bytes of alloc. NULL: malloc and free. */
   void *(*alloc)(void *user, size_t bytes, size_t align);
   void (*free)(void *user, void *p, size_t bytes);
@@ -23,7 +24,7 @@ typedef struct Heap {
    * nothing. */
   size_t (*yield)(void *kept);
   void *kept;
-} Heap;
+};
 
 typedef struct HeapOptions {
   void *(*alloc)(void *user, size_t bytes, size_t align);

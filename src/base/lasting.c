@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/cache.h"
+#include "base/memory.h"
 
 enum { LEAST_BYTES = 64 << 10, BLOCK_ALIGN = 64, HUGE_PAGE = 2 << 20, HUGE_FROM = 8 << 20 };
 static const size_t much = (size_t)1 << 20;

@@ -10,6 +10,7 @@
 #endif
 
 #include "base/format.h"
+#include "base/heap.h"
 #include "base/small_blocks.h"
 #include "base/work_limit.h"
 
@@ -189,6 +190,11 @@ char *mem_strdup(const char *text) {
 }
 
 /* ---- catch points ---- */
+
+void catch_begin(Catch *c) {
+  c->status = OK;
+  c->heap = heap_current();
+}
 
 _Noreturn void catch_throw(Catch *c, Status status) {
   assert(c && status);

@@ -7,8 +7,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/heap.h"
 #include "base/status.h"
+
+typedef struct Heap Heap; /* base/heap.h */
 
 /* ---- checked arithmetic: false on overflow ---- */
 static inline bool size_mul(size_t a, size_t b, size_t *out) {
@@ -93,7 +94,8 @@ typedef struct Catch {
   Status status;
   Heap *heap; /* that the thread works in, also after a throw */
 } Catch;
-#define catch_enter(c) ((c)->status = OK, (c)->heap = heap_current(), setjmp((c)->jump) == 0)
+void catch_begin(Catch *c);
+#define catch_enter(c) (catch_begin(c), setjmp((c)->jump) == 0)
 _Noreturn void catch_throw(Catch *c, Status status);
 
 /* ---- arena: many small allocations, freed at once ----

@@ -3,7 +3,8 @@
  * run serially). */
 #pragma once
 
-#include "base/memory.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 typedef void ParallelBody(void *argument, int64_t begin, int64_t end);
 /* Threads from outside in place of the pool's: run calls body(argument, begin, end) for parts of [0, n), on any

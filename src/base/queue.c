@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "base/clock.h"
 #include "base/fork.h"

@@ -4,7 +4,8 @@
  * cancelled at its next pause and waiting ones are dropped. */
 #pragma once
 
-#include "base/base.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 typedef struct Job {
   struct Job *next;

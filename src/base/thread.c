@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/fork.h"
+#include "base/heap.h"
 #include "base/memory.h"
 
 enum { MASK_WORDS = 128, WORD_BITS = 8 * sizeof(unsigned long), MAX_PROCESSORS = MASK_WORDS * WORD_BITS };

@@ -4,7 +4,7 @@
 
 #include <assert.h>
 
-#include "call/call.h"
+#include "tensor/tensor.h"
 
 /* "expected scalar type Float but found Double", unless `t` has that dtype. */
 Status require_dtype(const Tensor *t, DType dtype) MUST_CHECK;

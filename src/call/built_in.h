@@ -4,6 +4,7 @@
 
 #include "call/kind_form.h"
 #include "call/native_class.h"
+#include "call/row.h"
 
 /* Lists end with NULL; each may be NULL. */
 typedef struct BuiltIn {

@@ -1,17 +1,17 @@
 /* operator_call: the only way to run an operator. The short way (nothing unusual about the inputs, nothing recorded,
  * nothing written) checks one mask, asks the shape function, allocates, runs; everything else takes the long way below.
  */
-#include "ivalue/lock.h"
-
 #include <assert.h>
 
+#include "call/call_body.h"
 #include "call/call_internal.h"
 #include "call/device_kernel.h"
-
 #include "call/open_inputs.h"
 #include "call/pointwise.h"
 #include "call/row_dtypes.h"
+#include "call/row_extras.h"
 #include "report/reason.h"
+#include "tensor/random.h"
 #include "tensor/storage_share.h"
 
 /* ---- running ---- */

@@ -4,7 +4,8 @@
  *   call/runtime.h   Runtime, what calls share with those after them
  *   call/exec.h      Exec, what every call is given; Services, what is asked of the folders after it
  *   call/call.h      Call and its accessors, operator_call, shape functions (this file)
- *   call/operator.h  OpRow, Operator, the registry
+ *   call/operator.h  Operator, the registry
+ *   call/row.h       OpRow, the columns of an operator; call/row_extras.h those that few have
  *   call/convert.h   numbers from outside where a parameter asks for another kind
  *   call/match.h     calls from outside: arguments against a schema
  *
@@ -20,6 +21,7 @@
  *   call/quantized_engine.h  whose arithmetic quantized operators follow
  *   call/operator_library.h  libraries of operators, by name
  *   call/native_class.h   classes whose objects hold a value of C
+ *   call/call_body.h      what does a call that a kernel declines
  *   call/call_internal.h  what operator_call and the forms that write share
  *
  * for kernels:
@@ -27,6 +29,7 @@
  *   call/agree.h      checks that arguments agree
  *   call/options.h    sizes, dtype, layout and device as arguments
  *   call/pointwise.h  rows with a formula
+ *   call/region.h     what engines take along
  *
  * A Call is one invocation of an operator. Inputs are borrowed; outputs are owned by the Call until its maker takes
  * them.
@@ -42,19 +45,12 @@
 #include <assert.h>
 
 #include "call/exec.h"
-#include "report/reason.h"
+
+typedef struct Generator Generator; /* tensor/random.h */
 
 enum { CALL_MAX_OUTPUTS = 9 };
 
 typedef Status Kernel(struct Call *call);
-/* What does a call that the kernel declines (reason_decline). */
-typedef struct CallBody {
-  Str name;                                                      /* of what is called, for who counts */
-  SourceRange range;                                             /* of the call */
-  const struct Region *region;                                   /* call/region.h; NULL: it is none */
-  Status (*run)(const struct CallBody *body, struct Call *call); /* NULL: the row's body */
-  ReasonCounter declined;                                        /* why and how often */
-} CallBody;
 typedef struct Call {
   Exec *exec;
   const struct Operator *op;
@@ -64,8 +60,8 @@ typedef struct Call {
   uint64_t dying;          /* bit i: nobody needs input i after this call, its memory may be reused */
   const struct Node *node; /* for factories' operations and traces; may be NULL */
   union {
-    void *state;    /* a factory's */
-    CallBody *body; /* of other operators, those that may decline; may be NULL */
+    void *state;           /* a factory's */
+    struct CallBody *body; /* call/call_body.h: of other operators, those that may decline; may be NULL */
   };
   const IValue *given; /* for traces: what the caller gave for each parameter, before it was converted; may be NULL */
   const struct KindForm *form; /* runs in place of the row's kernel: call/kind_form.h; NULL: none */

@@ -3,6 +3,7 @@
 
 #include "call/call.h"
 #include "call/call_plan.h"
+#include "call/row.h"
 #include "ivalue/lock.h"
 
 static inline bool sizes_equal(const Tensor *t, int ndim, const int64_t *sizes) {

@@ -1,9 +1,11 @@
 /* Makes CallPlans. They live as long as their operators: always. */
 #include "call/call_plan.h"
 
+#include "base/heap.h"
 #include "call/built_in.h"
 #include "call/derive.h"
 #include "call/row_dtypes.h"
+#include "call/row_extras.h"
 
 static bool is_list(const Type *type) {
   return type->kind == TYPE_LIST || (type->kind == TYPE_OPTIONAL && type->elements[0]->kind == TYPE_LIST);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "call/kind_form.h"
+#include "call/operator.h"
+#include "schema/schema.h"
 
 enum { CALL_MAX_INPUTS = 64, OUTPUT_TENSOR = 0, OUTPUT_LIST, OUTPUT_OTHER };
 

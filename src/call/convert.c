@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/stack.h"
+#include "type/class_type.h"
 
 /* ---- numbers ---- */
 

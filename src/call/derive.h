@@ -1,7 +1,7 @@
 /* Schemas of the in-place and out forms of a functional row. */
 #pragma once
 
-#include "call/operator.h"
+#include "call/row.h"
 
 /* "aten::add.Tensor(...)": its name and overload name, pieces of the text; false when there is no "space::name(" in it.
  */

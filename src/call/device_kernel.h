@@ -15,6 +15,8 @@
 
 #include "call/kind_form.h"
 
+struct CallPlan;
+
 typedef struct DeviceKernel {
   const KindForm *form;
   int device_type;

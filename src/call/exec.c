@@ -6,7 +6,11 @@
 #include <pthread.h>
 
 #include "base/fork.h"
+#include "base/parallel.h"
+#include "base/work_limit.h"
+#include "call/runtime.h"
 #include "tensor/device_class.h"
+#include "tensor/random.h"
 
 static _Atomic(Generator *) default_generator;
 static pthread_mutex_t generator_mutex = PTHREAD_MUTEX_INITIALIZER;

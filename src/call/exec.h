@@ -4,9 +4,12 @@
 #include <stdio.h>
 
 #include "base/work.h"
-#include "base/work_limit.h"
-#include "call/runtime.h"
 #include "ivalue/ivalue.h"
+
+typedef struct Generator Generator;       /* tensor/random.h */
+typedef struct Heap Heap;                 /* base/heap.h */
+typedef struct Runtime Runtime;           /* call/runtime.h */
+typedef struct ParallelHook ParallelHook; /* base/parallel.h */
 
 struct Operator;
 struct Call;

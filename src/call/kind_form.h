@@ -4,7 +4,7 @@
  * the row. What runs a call is chosen in one place (call/chooser.c). */
 #pragma once
 
-#include "call/operator.h"
+#include "call/call.h"
 
 typedef struct KindForm {
   const char *name; /* "aten::add.Tensor" */

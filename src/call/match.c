@@ -1,12 +1,15 @@
 /* Chooses an overload for values and converts them to its parameters. */
 #include "call/match.h"
-#include "call/open_inputs.h"
 
 #include <assert.h>
 
+#include "base/stack.h"
 #include "call/convert.h"
+#include "call/open_inputs.h"
 #include "call/operator_library.h"
+#include "call/row.h"
 #include "schema/bind.h"
+#include "type/class_type.h"
 
 enum { MAX_ARGUMENTS = sizeof((MatchedCall *)0)->inputs / sizeof(IValue) };
 

@@ -3,7 +3,9 @@
 #pragma once
 
 #include "call/convert.h"
+#include "call/exec.h"
 #include "call/operator.h"
+#include "schema/schema.h"
 
 typedef struct KeywordValue {
   Str name;

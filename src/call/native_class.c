@@ -3,9 +3,11 @@
 
 #include <assert.h>
 
+#include "base/heap.h"
 #include "call/built_in.h"
 #include "call/operator_library.h"
 #include "schema/type_parse.h"
+#include "type/class_type.h" /* what an object's is called */
 
 #define NATIVE_PREFIX "__torch__.torch.classes."
 

@@ -3,7 +3,7 @@
  * name; pickling goes through the methods __getstate__ and __setstate__, as for classes of programs. */
 #pragma once
 
-#include "call/operator.h"
+#include "ivalue/ivalue.h"
 
 typedef struct NativeMethod {
   const char *name; /* "__getstate__" */

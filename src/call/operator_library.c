@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "base/fork.h"
+#include "base/heap.h"
 #include "base/map.h"
+#include "base/vec.h"
 #include "base/work_limit.h"
 #include "call/operator.h"
 

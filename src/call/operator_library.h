@@ -5,7 +5,7 @@
  * program, and nothing of an archive, says what is opened. */
 #pragma once
 
-#include "base/base.h"
+#include "base/str.h"
 
 enum { LIBRARY_PATH_MAX = 4096 };
 /* A name, or the path of a file (which has a '/'). Once it is open, again is OK. */

@@ -2,7 +2,7 @@
  * number. */
 #pragma once
 
-#include "call/operator.h"
+#include "call/call.h"
 
 /* The Device in the argument as the program's device map has it; an error where that is not there. */
 Status options_device(const Call *c, uint32_t at, Device *out) MUST_CHECK;

@@ -2,7 +2,9 @@
  * interpreter, and the shape functions of pointwise operators. */
 #include "call/pointwise.h"
 
+#include "base/heap.h"
 #include "call/row_dtypes.h"
+#include "schema/schema.h"
 #include "tensor/promote.h"
 #include "tile/formula.h"
 

@@ -5,6 +5,7 @@
  * the row names in `.promote` (default: "self other"); float32 when that is integral and the result is floating. */
 #pragma once
 
+#include "call/call.h"
 #include "call/operator.h"
 #include "tile/run.h"
 

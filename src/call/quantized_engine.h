@@ -2,6 +2,7 @@
 #pragma once
 
 #include "call/exec.h"
+#include "call/runtime.h"
 
 typedef enum QuantizedEngine {
   ENGINE_DEFAULT, /* of the processor: onednn on x86, qnnpack elsewhere */

@@ -3,7 +3,10 @@
 #include "call/call_internal.h"
 #include "call/pointwise.h"
 #include "call/row_dtypes.h"
+#include "call/row_extras.h"
+#include "report/reason.h"
 #include "tile/formula.h"
+#include "tile/in_place.h"
 
 /* Between what its row says or its arguments are. */
 static bool read_limits(const Operator *op, uint32_t count, const IValue *arguments, Activation *out) {

@@ -6,12 +6,16 @@
 #include <pthread.h>
 
 #include "base/fork.h"
+#include "base/heap.h"
+#include "base/map.h"
+#include "base/work_limit.h"
 #include "call/built_in.h"
 #include "call/derive.h"
-#include "call/operator.h"
 #include "call/operator_library.h"
 #include "call/row_dtypes.h"
+#include "call/row_extras.h"
 #include "call/row_index.h"
+#include "report/symbol.h"
 #include "schema/open_types.h"
 
 static struct {

@@ -1,6 +1,7 @@
 /* Setting results of kernels that compute no tensors. */
 #pragma once
 
+#include "call/call.h"
 #include "call/operator.h"
 
 static inline Status result_int(Call *c, uint32_t i, int64_t value) {

@@ -1,7 +1,7 @@
 /* The dtypes that an operator's row takes (OpRow's `dtypes`). */
 #pragma once
 
-#include "call/operator.h"
+#include "call/row.h"
 
 /* A bit for each DType that the row takes, and the highest for `promoted`; all of them when it says nothing. Quantized
  * tensors are checked where they are taken. */

@@ -2,7 +2,7 @@
  * that somebody looks up. Names fall into buckets by a hash. */
 #pragma once
 
-#include "call/operator.h"
+#include "call/row.h"
 
 enum { NAME_BUCKETS = 2048 };
 uint32_t name_bucket(Str name);

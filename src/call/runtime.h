@@ -2,6 +2,7 @@
  * say, and where their text goes. Every Exec has one: the caller's, or the process's. */
 #pragma once
 
+#include "base/heap.h"
 #include "base/hostile.h"
 #include "base/memory.h"
 #include "base/parallel.h"

@@ -1,6 +1,7 @@
 /* Shape functions of pointwise operators: broadcast sizes, promoted dtype, and strides that follow the order of
  * dimensions in memory of the inputs, so that channels-last stays channels-last. */
 #include "call/pointwise.h"
+#include "schema/schema.h"
 #include "tensor/layout.h"
 
 enum { MAX_INPUTS = 16 };

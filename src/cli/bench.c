@@ -1,9 +1,11 @@
 /* wick bench: what calls take. */
+#include "cli/bench.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/bench.h"
+#include "wick/archive.h"
 
 enum { MAX_RUNS = 8 };
 typedef struct Bench {

@@ -1,10 +1,11 @@
 /* The calls that are measured: one after the other, or at a rate; and what they take of memory. */
+#include "cli/bench.h"
+
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "cli/bench.h"
 #include "cli/energy.h"
 
 static void sleep_until(uint64_t ns) {

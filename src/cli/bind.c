@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "wick/archive.h"
 
 typedef struct Binding {
   char *name;

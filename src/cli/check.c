@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/json.h"
+#include "wick/autograd.h"
 
 typedef struct Check {
   const char *model_path;

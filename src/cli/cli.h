@@ -18,7 +18,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "wick/wick.h"
+#include "wick/compile.h"
+#include "wick/graph.h"
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "wick/tensor.h"
 
 enum { MAX_NESTING = 500, WHERE_BYTES = 200 };
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "wick/tensor.h"
 
 enum { MAX_NESTING = 500, STRIDES_BYTES = 200 };
 

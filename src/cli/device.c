@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "cli/cli.h"
+#include "wick/device.h"
 
 enum { MAX_NESTING = 500 };
 typedef struct Move {

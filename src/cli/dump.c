@@ -6,6 +6,7 @@
 
 #include "cli/json.h"
 #include "cli/steps.h"
+#include "wick/archive.h"
 
 /* A function's graph after a step of its compilation. */
 typedef struct Snapshot {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/steps.h"
+#include "wick/autograd.h"
 
 enum { MAX_NAMES = 128 };
 typedef struct Watch {

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/media.h"
+#include "wick/archive.h"
+
 wick_status pixels_new(Pixels *pixels, int64_t width, int64_t height, int64_t channels, wick_error **error) {
   if (width < 1 || height < 1 || width > MAX_SIDE || height > MAX_SIDE || width * height > MAX_PIXELS)
     return media_error(error, WICK_DATA, "a picture of %lld by %lld", (long long)width, (long long)height);

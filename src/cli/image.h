@@ -1,7 +1,7 @@
 /* What the readers of each format of pictures and image.c share. */
 #pragma once
 
-#include "cli/media.h"
+#include "cli/cli.h"
 
 typedef struct Pixels {
   unsigned char *data; /* rows from the top, channels side by side; malloc'd */

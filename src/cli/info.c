@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/json.h"
+#include "wick/archive.h"
 
 /* What the walk through a module found, in its order. */
 typedef struct Entry {

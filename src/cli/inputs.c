@@ -8,6 +8,7 @@
 
 #include "cli/literal.h"
 #include "cli/media.h"
+#include "wick/tensor.h"
 
 enum { MAX_NAMED = 1 << 10 };
 /* Positional values, and those with names, which come after them. */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "cli/image.h"
+#include "cli/media.h"
 
 #ifdef WICK_HAVE_TURBOJPEG
 #include <turbojpeg.h>

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "wick/tensor.h"
+
 static bool is_announced, is_printed;
 
 bool json_out_open(Json *json) {

@@ -6,6 +6,7 @@
 
 #include "cli/literal.h"
 #include "cli/media.h"
+#include "wick/tensor.h"
 
 enum { MAX_KEYWORDS = 4, MAX_NAME = 24 };
 

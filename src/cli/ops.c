@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/json.h"
+#include "wick/archive.h"
 
 typedef struct Used {
   char *name, *overload;         /* "default": the one without a name of its own; NULL: nobody has the operator */

@@ -9,6 +9,7 @@
 
 #include "cli/json.h"
 #include "cli/media.h"
+#include "wick/archive.h"
 
 /* ---- files ---- */
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "cli/image.h"
+#include "cli/media.h"
 
 #ifdef WICK_HAVE_PNG
 #include <png.h>

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/image.h"
+#include "cli/media.h"
 
 /* After white space and comments; -1: none is there. */
 static int64_t next_number(const char **at) {

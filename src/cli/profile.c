@@ -4,6 +4,7 @@
 
 #include "cli/bench.h"
 #include "cli/flame.h"
+#include "wick/archive.h"
 
 typedef struct Profile {
   const char *path, *method, *flame, *folded, *trace;

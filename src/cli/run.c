@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/json.h"
 #include "cli/output.h"
 #include "cli/stream.h"
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/media.h"
+#include "wick/archive.h"
 
 #ifdef WICK_HAVE_SNDFILE
 #include <sndfile.h>

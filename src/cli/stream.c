@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/json.h"
 #include "cli/literal.h"
+#include "wick/tensor.h"
 
 bool call_once(const Call *call, const Inputs *inputs, wick_value **out) {
   wick_error *error;

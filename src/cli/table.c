@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/media.h"
+#include "wick/tensor.h"
 
 typedef struct Table {
   float *numbers;

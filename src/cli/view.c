@@ -1,8 +1,10 @@
 /* wick view: a program as a page for a browser, in one file, or served on this machine. */
+#include "cli/view.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/view.h"
+#include "wick/archive.h"
 
 static int write_page(const View *view, const char *path) {
   size_t length;

@@ -1,9 +1,11 @@
 /* The modules of a program: what they hold, how the numbers in their tensors lie, the sources of their methods. */
+#include "cli/view.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/view.h"
+#include "wick/tensor.h"
 
 typedef struct Modules {
   Json *json;

@@ -1,9 +1,11 @@
 /* The stages that the graphs of a program go through, and what calls with the given inputs took. */
+#include "cli/view.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/view.h"
+#include "wick/tensor.h"
 
 typedef enum StageKind { STAGE_COMPILE, STAGE_INLINED, STAGE_PLAN } StageKind;
 typedef struct Stage {

@@ -2,7 +2,10 @@
  * function of the pointwise operator that comes next. NaN stays NaN. */
 #pragma once
 
-#include "tile/in_place.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct TileInPlace TileInPlace; /* tile/in_place.h */
 
 /* Those up to HARDSIGMOID are done in registers by all engines, those after it line by line. */
 typedef enum ActivationKind {

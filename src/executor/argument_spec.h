@@ -6,6 +6,7 @@
  * nobody has written to them, so that a submodule that was replaced is noticed. */
 #pragma once
 
+#include "call/exec.h"
 #include "executor/attribute_paths.h"
 
 enum { SPEC_FEW_WORDS = 96 };

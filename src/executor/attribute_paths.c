@@ -6,6 +6,7 @@
 #include "base/stack.h"
 #include "pass/motion/attribute_writes.h"
 #include "pass/motion/inliner.h"
+#include "pass/rewrite/rewrite.h"
 #include "report/reason.h"
 
 enum { MAX_OBJECTS = 4096 };

@@ -2,7 +2,8 @@
  * what it calls, and nobody in it can write. */
 #pragma once
 
-#include "ir/ir.h"
+#include "ir/graph.h"
+#include "type/class_type.h"
 
 typedef struct AttributeObject {
   uint32_t parent, slot; /* of an earlier object; object 0 is the first input */

@@ -1,7 +1,7 @@
 /* Processor time that compiling took, by what was made and by step of it; one table for the process. */
 #pragma once
 
-#include "base/base.h"
+#include "base/str.h"
 
 typedef struct CompileClock {
   const char *work; /* what is made: a static string, as the steps' names */

@@ -4,6 +4,7 @@
 #include "executor/drop_weights.h"
 
 #include "compute/conv/conv_weights.h"
+#include "interp/state.h"
 #include "ivalue/lock.h"
 
 enum { MOST_TRIES = 16 /* of weights that somebody holds */, HOLDERS = 2 };

@@ -9,6 +9,7 @@
 #include "base/hostile.h"
 #include "base/queue.h"
 #include "executor/graph_executor.h"
+#include "interp/interp.h"
 
 enum { PROFILED_RUNS = 1, BAILOUT_DEPTH = 2, MAX_PLANS = CACHE_ENTRIES(8) };
 

@@ -17,7 +17,9 @@
  *   executor/executor_list.h     all graph executors of the process */
 #pragma once
 
-#include "interp/interp.h"
+#include "call/exec.h"
+#include "call/runtime.h"
+#include "ir/unit.h"
 
 typedef enum ExecutorMode {
   EXECUTOR_DEFAULT,

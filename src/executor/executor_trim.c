@@ -1,7 +1,8 @@
 /* Giving plans back: those of all executors that no run is in and none is being made for. */
-#include "executor/variant.h"
-
 #include <assert.h>
+
+#include "base/fork.h"
+#include "executor/variant.h"
 
 static void give_back(Plan *plan, GraphExecutor *held, Plan **list) {
   plan->next = *list;

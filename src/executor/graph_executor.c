@@ -2,6 +2,7 @@
 #include "executor/graph_executor.h"
 
 #include "base/clock.h"
+#include "base/fork.h"
 #include "base/stack.h"
 #include "executor/drop_weights.h"
 #include "executor/plan_cost.h"

@@ -12,7 +12,9 @@
  * variant without a plan runs the graph as written. */
 #pragma once
 
-#include "executor/executor.h"
+#include "call/exec.h"
+#include "call/runtime.h"
+#include "ir/unit.h"
 
 typedef struct GraphExecutor GraphExecutor;
 

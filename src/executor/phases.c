@@ -2,10 +2,11 @@
 #include "executor/phases.h"
 
 #include "autodiff/differentiate.h"
-#include "executor/executor.h"
 #include "base/queue.h"
+#include "executor/executor.h"
 #include "fuse/backend.h"
 #include "fuse/fuse.h"
+#include "ir/graph_log.h"
 #include "pass/pass.h"
 #include "pass/rewrite/rewrite.h"
 #include "pass/rewrite/user_passes.h"

@@ -1,8 +1,9 @@
 /* The lists of passes that make a plan's graph of a graph as written: straight lists, in the documents' order. */
 #pragma once
 
+#include "call/exec.h"
 #include "executor/compile_times.h"
-#include "ir/ir.h"
+#include "ir/unit.h"
 
 /* What a list works on. Between passes it pauses (queue_pause) and shows the graph to who observes. */
 typedef struct Phases {

@@ -4,9 +4,9 @@
 #pragma once
 
 #include "executor/argument_spec.h"
-#include "executor/executor.h"
 #include "executor/plan_cost.h"
 #include "executor/profiling_record.h"
+#include "interp/interp.h"
 
 typedef enum PlanKind {
   PLAN_REQUIRED,    /* required passes only */

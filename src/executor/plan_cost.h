@@ -1,7 +1,7 @@
 /* About what a run of a graph costs: enough to tell which of two graphs that do the same does less. */
 #pragma once
 
-#include "ir/ir.h"
+#include "ir/graph.h"
 
 typedef struct PlanCost {
   uint64_t time;      /* in steps of the interpreter */

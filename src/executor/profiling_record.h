@@ -13,8 +13,8 @@
 
 #include <pthread.h>
 
-#include "ir/ir.h"
 #include "interp/profile.h"
+#include "ir/graph.h"
 
 typedef struct ProfilingRecord ProfilingRecord;
 

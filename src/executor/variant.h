@@ -14,12 +14,12 @@
 
 #include <pthread.h>
 
-#include "base/fork.h"
-#include "base/queue.h"
-#include "executor/executor_list.h"
 #include "executor/graph_executor.h"
+#include "base/queue.h"
+#include "executor/executor.h"
+#include "executor/executor_list.h"
 #include "executor/plan.h"
-#include "interp/state.h"
+#include "ivalue/snapshot.h"
 
 enum { MAX_VARIANTS = 32, GENERIC_VARIANTS = 2 };
 

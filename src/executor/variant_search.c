@@ -1,7 +1,9 @@
 /* From the arguments of a call to its variant: what the graph reads is found, taken down and looked up. The lists are
  * read without a lock and grow under the executor's. */
-#include "executor/compile_times.h"
 #include "executor/variant.h"
+
+#include "base/fork.h"
+#include "executor/compile_times.h"
 
 static void find_paths_now(GraphExecutor *e) {
   HEAP_SCOPE(e->graph->arena->heap);

@@ -3,8 +3,9 @@
 
 #include <assert.h>
 
+#include "base/fork.h"
 #include "interp/interp.h"
-#include "pass/pass.h"
+#include "report/jit_log.h"
 
 enum {
   BAILOUTS_TO_GIVE_UP = 2,

@@ -3,6 +3,7 @@
  * does not walk paths and read attributes one by one. */
 #include "executor/variant.h"
 
+#include "interp/state.h"
 #include "ivalue/lock.h"
 
 CallState call_state_begin(const GraphExecutor *e, const Exec *exec, ExecutorMode mode, const IValue *arguments,

@@ -1,10 +1,10 @@
 /* Classes: modules and plain classes, NamedTuples, enums, interfaces. In archives attributes stand as annotations with
  * __parameters__ and __buffers__ lists; in source a plain class gets them by what its __init__ assigns. */
-#include "frontend/compilation.h"
-
 #include <assert.h>
 
+#include "frontend/compilation.h"
 #include "frontend/container.h"
+#include "syntax/view.h"
 
 static Str keep_text(Compilation *c, Str text) {
   return (Str){arena_strndup(&c->unit->store.arena, text.data, text.length), text.length};

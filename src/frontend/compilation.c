@@ -4,9 +4,12 @@
 
 #include <assert.h>
 
+#include "base/stack.h"
+#include "call/exec.h"
 #include "frontend/convert_to_ssa.h"
 #include "ir/operator_use.h"
 #include "pass/pass.h"
+#include "syntax/view.h"
 
 /* ---- failing ---- */
 

@@ -6,6 +6,7 @@
 
 #include "frontend/compilation.h"
 #include "frontend/emitter.h"
+#include "syntax/view.h"
 
 typedef struct Reader {
   Compilation *c;

@@ -2,7 +2,7 @@
  * SSA in structured control flow. */
 #pragma once
 
-#include "ir/ir.h"
+#include "ir/graph.h"
 
 /* In this order. */
 void control_flow_load_stores(Graph *graph,

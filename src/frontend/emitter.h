@@ -11,10 +11,7 @@
  * Everything throws to the compilation's catch point. */
 #pragma once
 
-#include "base/stack.h"
-#include "frontend/scope.h"
 #include "frontend/sugared_value.h"
-#include "syntax/syntax.h"
 
 /* ---- environment ---- */
 

@@ -2,6 +2,8 @@
  * Python's is. */
 #include "frontend/emitter.h"
 
+#include "syntax/view.h"
+
 /* ---- plain ---- */
 
 static bool check_targets(Emitter *e, const Tree *targets, SourceRange range) {

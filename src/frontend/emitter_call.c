@@ -2,6 +2,8 @@
  */
 #include "frontend/emitter.h"
 
+#include "syntax/view.h"
+
 CallArguments emit_arguments(Emitter *e, const Tree *inputs, const Tree *attributes, uint32_t skip) {
   VEC(NamedValue) positional = {0};
   for (uint32_t i = skip; i < inputs->count; i++) {

@@ -3,7 +3,10 @@
 
 #include <assert.h>
 
+#include "base/stack.h"
+#include "base/work_limit.h"
 #include "frontend/container.h"
+#include "syntax/view.h"
 
 /* ---- operators ---- */
 

@@ -6,6 +6,7 @@
 
 #include "frontend/container.h"
 #include "frontend/suggest.h"
+#include "syntax/view.h"
 
 static Value *builtin_with(Emitter *e, SourceRange range, const char *name, uint32_t count, Value *const *inputs) {
   return emit_builtin(e, range, symbol_intern(str_from(name)), count, inputs);

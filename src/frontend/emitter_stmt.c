@@ -1,8 +1,12 @@
 /* Statements: what they do to the graph and the environment. Control flow is written as the blocks stand in the source;
  * convert_to_ssa makes SSA of it. */
-#include "frontend/compilation.h"
-
 #include <assert.h>
+
+#include "base/stack.h"
+#include "base/work_limit.h"
+#include "frontend/compilation.h"
+#include "frontend/scope.h"
+#include "syntax/view.h"
 
 static bool block_exits(const Emitter *e, const Block *block) {
   return ptrmap_has(&e->exits, block);

@@ -15,8 +15,11 @@
  *   frontend/prelude_data.h    the embedded sources of prelude/ */
 #pragma once
 
-#include "ir/ir.h"
+#include "call/operator.h"
+#include "ir/unit.h"
 #include "syntax/tree.h"
+
+typedef struct Exec Exec; /* call/exec.h */
 
 typedef struct SugaredValue SugaredValue; /* sugared_value.h */
 typedef struct Resolver Resolver;

@@ -1,10 +1,11 @@
 /* The prelude: what PyTorch writes in Python, compiled into the unit of the program that uses it. A file of prelude/
  * stands for a module; its functions and classes know each other by their bare names. */
-#include "frontend/compilation.h"
-
 #include <stdlib.h>
 
+#include "frontend/compilation.h"
 #include "frontend/prelude_data.h"
+#include "syntax/parser.h"
+#include "syntax/view.h"
 
 /* Which file holds which module. */
 static const struct {

@@ -1,11 +1,14 @@
 /* A whole .py program: its functions, classes and constants in any order, the names they give each other; and the text
  * of operator bodies, which compile once into a unit of the process. */
-#include "base/fork.h"
-
 #include <assert.h>
 
+#include "base/fork.h"
+#include "base/heap.h"
+#include "base/stack.h"
+#include "call/row.h"
 #include "frontend/compilation.h"
-#include "interp/interp.h"
+#include "syntax/parser.h"
+#include "syntax/view.h"
 
 /* ---- names of a program ---- */
 

@@ -1,8 +1,10 @@
 /* Conditions: their Value, whether it is known at compile time (then only one branch compiles), and what holding or not
  * holding proves of the types of variables: `x is None`, isinstance, and what and, or, not make of those. */
-#include "frontend/emitter.h"
-
 #include <assert.h>
+
+#include "base/stack.h"
+#include "frontend/emitter.h"
+#include "syntax/view.h"
 
 /* ---- sets of refinements ---- */
 

@@ -1,7 +1,7 @@
 /* Scope: a chain of frames from variable names to something, one frame per block while a graph is walked. */
 #pragma once
 
-#include "base/base.h"
+#include "base/map.h"
 
 typedef struct Scope {
   struct Scope *outer;

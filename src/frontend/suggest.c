@@ -2,8 +2,6 @@
  * when compiling has failed, so they may take the time to look at every operator. */
 #include "frontend/suggest.h"
 
-#include "frontend/sugared_value.h"
-
 void suggestion_start(Suggestion *s, Str wanted) {
   *s = (Suggestion){.wanted = wanted, .limit = wanted.length < 4 ? 1 : 2};
 }

@@ -1,8 +1,11 @@
 /* Expressions as types: names of typing, builtin generics, `X | None`, strings, dotted names of classes; schemas of
  * defs with the values of their defaults. */
+#include "base/stack.h"
 #include "call/native_class.h"
 #include "frontend/emitter.h"
 #include "frontend/suggest.h"
+#include "syntax/parser.h"
+#include "syntax/view.h"
 
 const char *type_text(Compilation *c, const Type *type) {
   StrBuf buffer = {0};

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "call/exec.h"
+#include "call/runtime.h"
 #include "fuse/signature.h"
 #include "report/reason.h"
 

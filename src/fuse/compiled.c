@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/fork.h"
+#include "base/queue.h"
 
 typedef enum State {
   STATE_NEW,     /* its back end is being asked */

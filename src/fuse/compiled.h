@@ -7,7 +7,6 @@
 #pragma once
 
 #include "base/hostile.h"
-#include "base/queue.h"
 #include "fuse/backend.h"
 
 typedef struct FuseCompiled FuseCompiled;

@@ -5,10 +5,8 @@
 
 #include <assert.h>
 
-#include "call/device_kernel.h"
 #include "call/pointwise.h"
 #include "fuse/compiled.h"
-#include "tensor/layout.h"
 #include "tile/formula.h"
 
 enum { MAX_OPERANDS = FORMULA_MAX_PARAMETERS + KERNEL_MAX_OUTPUTS, MAX_RANK = 8, MAX_SIGNATURES = 512 };

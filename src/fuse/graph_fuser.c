@@ -11,7 +11,9 @@
 
 #include <assert.h>
 
+#include "fuse/fuse.h"
 #include "fuse/group.h"
+#include "ir/graph_log.h"
 
 enum { DEFAULT_ARGUMENT_LIMIT = 32, GROUP_NODE_LIMIT = 96 };
 

@@ -1,11 +1,8 @@
 /* What the files of the graph fuser share. */
 #pragma once
 
-#include "fuse/fuse.h"
 #include "fuse/words.h"
 #include "ir/alias_db.h"
-#include "ir/graph_log.h"
-#include "pass/pass.h"
 
 #define FILE_NAME "graph_fuser"
 

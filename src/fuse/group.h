@@ -11,6 +11,7 @@
 
 #include "base/hostile.h"
 #include "call/exec.h"
+#include "call/row.h"
 #include "fuse/words.h"
 #include "ir/graph.h"
 #include "report/reason.h"

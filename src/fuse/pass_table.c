@@ -1,6 +1,5 @@
 /* The passes of this folder by name. */
 #include "fuse/fuse.h"
-#include "fuse/graph_fuser.h"
 #include "pass/pass.h"
 
 static const Pass *const passes[] = {&pass_graph_fuser};

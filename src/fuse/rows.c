@@ -1,5 +1,6 @@
 /* Rows of the operators that groups are made with; outside of a group they run like any other. */
-#include "fuse/words.h"
+#include "call/row_extras.h"
+#include "ir/graph.h"
 
 typedef struct CutState {
   int64_t chunks, dim;

@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "call/row.h"
+#include "schema/schema.h"
 #include "tile/formula.h"
 #include "tile/line.h"
 

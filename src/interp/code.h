@@ -7,6 +7,7 @@
 #pragma once
 
 #include "call/kind_form.h"
+#include "call/operator.h"
 #include "interp/interp.h"
 #include "ivalue/scalar.h"
 

@@ -1,8 +1,8 @@
 /* Graph -> Code: a Code's parts, and its nodes one by one. */
-#include "interp/compile_internal.h"
-
 #include <assert.h>
 
+#include "call/row.h"
+#include "interp/compile_internal.h"
 #include "interp/node_body.h"
 
 void compile_out(Compiler *c, Status status) {

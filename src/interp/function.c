@@ -4,8 +4,8 @@
 
 #include "base/fork.h"
 #include "base/stack.h"
-#include "interp/state.h"
 #include "interp/task.h"
+#include "ivalue/snapshot.h"
 
 enum { MAX_NATIVE_DEPTH = 200 };
 

@@ -14,7 +14,10 @@
  *   interp/dict_string.h       the short way into dicts with text keys */
 #pragma once
 
-#include "ir/ir.h"
+#include "call/runtime.h"
+#include "ir/unit.h"
+
+typedef struct Exec Exec; /* call/exec.h */
 
 typedef struct Code Code;
 /* Self-contained: borrows nothing of the graph but types, sources and callables, which the unit keeps. It has compact

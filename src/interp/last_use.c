@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "ir/node_kind.h"
+
 typedef struct Walk {
   Arena *arena;
   Liveness *out;

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "interp/interp.h"
+#include "ir/graph.h"
 
 typedef struct ValueList {
   Value **data;

@@ -1,5 +1,7 @@
 #include "interp/node_body.h"
 
+#include "call/call_body.h"
+#include "call/row_extras.h"
 #include "interp/region_read.h"
 #include "ir/subgraph.h"
 

@@ -2,6 +2,8 @@
  * from, compiled when it is first wanted. Of operators whose row has the body, where the call stands. */
 #pragma once
 
+#include "call/call_body.h"
+#include "call/operator.h"
 #include "interp/interp.h"
 
 typedef struct NodeBody {

@@ -1,12 +1,12 @@
 /* Recording. A row is found by a hash table under the profile's lock, which is held for as long as that takes. */
-#include "interp/op_profile_internal.h"
-
 #include <assert.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fork.h"
+#include "call/row.h"
+#include "interp/op_profile_internal.h"
 
 OpProfile *op_profile_new(void) {
   OpProfile *p = mem_calloc(1, sizeof *p);

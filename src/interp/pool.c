@@ -2,14 +2,13 @@
  * of suspended root tasks and who waits for whom (wait.c). An outermost call that has to block runs queued tasks of its
  * group meanwhile. A run entered from C can't: what it took up might wait for what stands below it on the stack; where
  * it blocks one of the pool's threads, another one is there instead. So the pool never waits for itself. */
-#include "base/fork.h"
-
 #include <assert.h>
 
+#include "base/fork.h"
+#include "base/parallel.h"
 #include "base/stack.h"
 #include "base/thread.h"
 #include "interp/task.h"
-#include "ivalue/lock.h"
 
 /* On one processor too a call without end must not hold all others. */
 enum { LEAST_THREADS = 2, USUAL_THREADS = 8, MAX_THREADS = 128 };

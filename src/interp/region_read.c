@@ -1,6 +1,8 @@
 #include "interp/region_read.h"
 
+#include "call/row_extras.h"
 #include "ir/constant.h"
+#include "schema/schema.h"
 
 enum { MAX_INPUTS = 10 }; /* of an operator that is no anchor */
 

@@ -2,6 +2,7 @@
  * here allocates, locks or looks up per instruction, except where a value itself is made or shared. */
 #include <assert.h>
 
+#include "base/work_limit.h"
 #include "interp/dict_string.h"
 #include "interp/op_profile.h"
 #include "interp/profile.h"

@@ -5,6 +5,7 @@
 
 #include "interp/code.h"
 #include "ivalue/lock.h"
+#include "ivalue/snapshot.h"
 
 uint32_t code_state_count(const Code *code) {
   return code->state_count;

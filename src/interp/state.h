@@ -3,7 +3,6 @@
 #pragma once
 
 #include "interp/interp.h"
-#include "ivalue/snapshot.h"
 
 uint32_t code_state_count(const Code *code);
 uint64_t code_serial(const Code *code);

@@ -3,8 +3,6 @@
 
 #include <assert.h>
 
-#include "base/hostile.h"
-
 typedef struct TaskChunk {
   struct TaskChunk *next, *previous;
   size_t used, size;

@@ -1,8 +1,7 @@
 /* The slow parts of passing control on: methods of interfaces, forks, results, failed guards, unwinding. */
-#include "interp/profile.h"
-
 #include <assert.h>
 
+#include "interp/profile.h"
 #include "interp/task.h"
 #include "ivalue/snapshot.h"
 

@@ -1,8 +1,11 @@
 /* From nodes to elements, edges and writes. What an operator does to its arguments stands in its schema's alias
  * annotations; other nodes have their rule in the table of kinds (node_kind.h). What goes into a container that is more
  * than looked at goes to the wildcards; what comes out of one comes from there. */
+#include "call/operator.h"
 #include "ir/alias_internal.h"
+#include "ir/node_kind.h"
 #include "ir/subgraph.h"
+#include "ir/unit.h"
 
 enum { CALL_DEPTH_LIMIT = 32 };
 

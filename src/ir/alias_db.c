@@ -1,6 +1,7 @@
 /* AliasDb: making one, questions, changes. alias_analysis.c reads nodes, memory_dag.c finds locations, alias_effects.c
  * what nodes read and write, alias_move.c changes their order, alias_print.c prints. */
 #include "ir/alias_internal.h"
+#include "report/jit_log.h"
 
 AliasDb *alias_db_new(Graph *graph, Arena *arena) {
   AliasDb *db = ARENA_NEW(arena, AliasDb);

@@ -1,6 +1,9 @@
 /* What a node with its blocks reads and writes, computed once for each node that is asked about. */
+#include "call/operator.h"
 #include "ir/alias_internal.h"
+#include "ir/node_kind.h"
 #include "ir/subgraph.h"
+#include "schema/schema.h"
 
 typedef struct Gathering {
   VEC(ElementId) reads, writes;

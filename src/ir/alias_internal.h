@@ -4,7 +4,6 @@
 #include <assert.h>
 
 #include "ir/alias_db.h"
-#include "ir/ir.h"
 #include "ir/memory_dag.h"
 
 typedef enum WriteReach { WRITE_SELF, WRITE_CONTAINED, WRITE_REACHABLE } WriteReach;

@@ -1,7 +1,8 @@
 /* Constants: which values may stand in a prim::Constant, and in which attribute form (as PyTorch: numbers and bools as
  * int and float, text and devices as string, tensors as tensor, the rest boxed). */
 #include "ir/constant.h"
-#include "ir/ir_internal.h"
+
+#include "type/class_type.h"
 
 /* A value may hold one part many times over; what prints, compares and copies constants walks it as a tree. */
 enum { CONSTANT_MAX_DEPTH = 64, CONSTANT_MAX_PARTS = 1 << 18 };

@@ -1,6 +1,8 @@
 /* Copying nodes, blocks and graphs; graph_inline puts a copy of one graph into another. A graph that is finished is
  * kept as a compact copy, which has nothing of what was there on the way to it: removed nodes, lists that grew, tables
  * of names. */
+#include <stdio.h>
+
 #include "ir/ir_internal.h"
 
 void copier_init(NodeCopier *copier, Graph *into, Value *(*map)(Value *, void *), void *argument) {

@@ -5,8 +5,15 @@
  * arena_protect). References that constants hold are kept by the Graph and dropped by graph_dispose. */
 #pragma once
 
-#include "call/operator.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "ivalue/ivalue.h"
 #include "report/source.h"
+#include "report/symbol.h"
+
+typedef struct Exec Exec;                     /* call/exec.h */
+typedef struct FunctionSchema FunctionSchema; /* schema/schema.h */
+typedef struct Operator Operator;             /* call/operator.h */
 
 typedef struct Graph Graph;
 typedef struct Block Block;

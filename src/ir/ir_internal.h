@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "ir/ir.h"
+#include "ir/unit.h"
 
 Block *block_new(Graph *graph, Node *owning_node);
 Node *node_new(Graph *graph, Symbol kind); /* without inputs, outputs; range is the graph's */

@@ -1,6 +1,5 @@
 /* Lint: says what is broken in a graph. Checks rings and owners, order, block scope, use lists and inputs against each
  * other, names, and that every node has the form of its kind (node_form.h): what passes rely on without asking. */
-#include "ir/ir_internal.h"
 #include "ir/node_form.h"
 
 typedef struct Linter {

@@ -2,11 +2,14 @@
  * is tried without conversions first, then each with them. */
 #include "ir/match.h"
 
+#include "call/exec.h"
+#include "call/operator.h"
 #include "call/operator_library.h"
-#include "ir/ir_internal.h"
+#include "ir/node_form.h"
+#include "ir/node_kind.h"
+#include "ir/unit.h"
 #include "schema/bind.h"
 #include "schema/open_types.h"
-#include "ir/node_form.h"
 
 /* ---- inserting without a source range: what the program does not spell out has none ---- */
 

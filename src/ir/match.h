@@ -7,6 +7,9 @@
 #pragma once
 
 #include "ir/graph.h"
+#include "schema/schema.h"
+
+typedef struct Exec Exec; /* call/exec.h */
 
 typedef struct CallArguments {
   uint32_t count, keyword_count;

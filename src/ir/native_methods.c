@@ -3,8 +3,8 @@
 #include <pthread.h>
 
 #include "base/fork.h"
+#include "base/heap.h"
 #include "call/built_in.h"
-#include "ir/ir.h"
 #include "ir/ir_internal.h"
 
 static CompilationUnit *native_unit; /* lives as long as the process, as the classes do */

@@ -1,5 +1,7 @@
 /* Nodes: inputs and outputs, place in the block, resolution of the operator. */
+#include "call/row.h"
 #include "ir/ir_internal.h"
+#include "ir/node_kind.h"
 #include "schema/open_types.h"
 
 #if defined(__SANITIZE_ADDRESS__)

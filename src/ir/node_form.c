@@ -2,7 +2,9 @@
  * are compared whatever is known of tensors, for passes learn and forget that at every place on its own. */
 #include "ir/node_form.h"
 
+#include "call/operator.h"
 #include "ir/ir_internal.h"
+#include "ir/node_kind.h"
 #include "schema/open_types.h"
 
 /* ---- types ---- */

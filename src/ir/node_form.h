@@ -4,7 +4,7 @@
  * `Subgraph` is a graph. Lint asks this of every node; passes, Code and gradients rely on it. */
 #pragma once
 
-#include "ir/node_kind.h"
+#include "ir/graph.h"
 
 /* Whether nodes of the kind are the language's own: they have a form, and none whose result an operator computes. */
 bool kind_is_of_language(Symbol kind);

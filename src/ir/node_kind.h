@@ -1,4 +1,4 @@
-/* What holds of every node of a kind. Operators say such things in their rows (call/operator.h); this is the table for
+/* What holds of every node of a kind. Operators say such things in their rows (call/row.h); this is the table for
  * kinds that are no operators, and for the few operators of which there is more to say than a row holds. Lint, the
  * alias analysis, liveness, passes, Code and the printers ask it, so that no list of kinds stands with them; what only
  * one algorithm does with a kind (how a Loop is unrolled) stays with the algorithm. */

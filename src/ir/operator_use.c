@@ -1,7 +1,7 @@
 /* See operator_use.h. */
 #include "ir/operator_use.h"
 
-#include "ir/ir_internal.h"
+#include "ir/node_form.h"
 
 /* The nodes of one emitted graph by overload. */
 typedef struct Tally {

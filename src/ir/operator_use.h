@@ -4,6 +4,7 @@
  * the language's and no operator. */
 #pragma once
 
+#include "call/operator.h"
 #include "ir/unit.h"
 
 typedef struct OperatorCount {

@@ -5,8 +5,7 @@
 
 #include "base/stack.h"
 #include "call/native_class.h"
-
-#include "ir/ir_internal.h"
+#include "ir/graph.h"
 
 enum { MAX_DEPTH = 200 };
 

@@ -1,8 +1,9 @@
 /* The text of graphs, exactly as PyTorch 1.13 prints it. */
 #include <ctype.h>
 
-#include "ir/ir_internal.h"
+#include "ir/node_kind.h"
 #include "ivalue/print.h"
+#include "report/jit_log.h"
 
 enum { MAX_SHOWN_ELEMENTS = 10 };
 

@@ -1,6 +1,8 @@
 /* Putting nodes into groups and taking them out again. */
 #include "ir/subgraph.h"
 
+#include "call/operator.h"
+
 Graph *node_subgraph(const Node *group) {
   const NodeAttribute *attribute = node_attribute(group, SYM_attr_Subgraph);
   return attribute && attribute->tag == ATTR_GRAPH ? attribute->g : NULL;

@@ -5,7 +5,11 @@
 #include <pthread.h>
 
 #include "ir/graph.h"
+#include "schema/schema.h"
 #include "tensor/device_map.h"
+#include "type/class_type.h"
+
+typedef struct Exec Exec; /* call/exec.h */
 
 typedef struct CompilationUnit CompilationUnit;
 

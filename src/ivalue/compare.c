@@ -1,5 +1,6 @@
 /* Equality, identity and hashes. Equality walks an explicit list of pairs and remembers the pairs of containers it has
  * seen, so that shared and cyclic structure ends. */
+#include "base/vec.h"
 #include "ivalue/lock.h"
 #include "ivalue/print.h"
 #include "type/pair_map.h"

@@ -1,8 +1,9 @@
 /* Deep copy: a walk over everything reachable, with a work list instead of recursion. */
-#include "ivalue/lock.h"
-
 #include <assert.h>
 
+#include "base/map.h"
+#include "base/vec.h"
+#include "ivalue/lock.h"
 #include "tensor/storage_share.h"
 
 typedef struct Pending {

@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "base/clock.h"
+#include "base/vec.h"
 
 typedef struct Callback {
   void (*run)(void *argument, Future *f);

@@ -9,6 +9,7 @@
 #include "ivalue/lock.h"
 #include "ivalue/scalar.h"
 #include "ivalue/snapshot.h"
+#include "tensor/random.h"
 #include "type/pair_map.h"
 
 static TypeStore *store_of(const Type *type) {

@@ -9,7 +9,8 @@
 #pragma once
 
 #include "type/type.h"
-#include "tensor/random.h"
+
+typedef struct Generator Generator; /* tensor/random.h */
 
 typedef enum Tag {
   TAG_NONE,

@@ -5,6 +5,8 @@
 #include <math.h>
 
 #include "base/work_limit.h"
+#include "ivalue/ivalue.h"
+#include "type/class_type.h"
 
 enum { MAX_DEPTH = 1000, MAX_TEXT = 1 << 26 };
 

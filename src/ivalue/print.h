@@ -1,7 +1,8 @@
 /* Text of single scalars, as print() and as graphs show them. */
 #pragma once
 
-#include "ivalue/ivalue.h"
+#include "base/str.h"
+#include "tensor/dtype.h"
 
 void print_double(double value, StrBuf *out);      /* print(): 1., 0.10000000000000001, 1e+22 */
 void print_double_repr(double value, StrBuf *out); /* constants: -0. and 10000000000 keep their reading */

@@ -25,7 +25,9 @@
  * Snapshot. */
 #pragma once
 
+#include "base/stamp.h"
 #include "ivalue/ivalue.h"
+#include "type/class_type.h"
 
 typedef struct Snapshot {
   RefCount refs;

@@ -3,6 +3,7 @@
  * constant. The copy shares tensors with the module it came from, whose submodules it copies, and keeps that alive. */
 #include "module/freeze.h"
 
+#include "call/call.h"
 #include "ir/alias_db.h"
 #include "pass/pass.h"
 

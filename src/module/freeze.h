@@ -1,6 +1,7 @@
 /* torch.jit.freeze: a module whose parameters, buffers and other attributes are constants of its methods. */
 #pragma once
 
+#include "call/exec.h"
 #include "module/module.h"
 
 typedef struct FreezeOptions {

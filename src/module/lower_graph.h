@@ -1,7 +1,7 @@
 /* Parameters as arguments: a method's graph in which every attribute that is read through `self` is an input. */
 #pragma once
 
-#include "module/module.h"
+#include "ir/unit.h"
 
 typedef struct LoweredGraph {
   Graph *graph;  /* in the arena, inlined; the first input, self, is gone */

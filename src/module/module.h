@@ -5,7 +5,9 @@
  *   module/freeze.h       attributes as constants */
 #pragma once
 
-#include "interp/interp.h"
+#include "ir/unit.h"
+
+typedef struct Exec Exec; /* call/exec.h */
 
 typedef struct Module {
   RefCount refs;

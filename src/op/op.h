@@ -1,4 +1,4 @@
-/* op: the operators, in rooms by noun. A file is a family: its kernels, then its rows (call/operator.h).
+/* op: the operators, in rooms by noun. A file is a family: its kernels, then its rows (call/row.h).
  *
  *   op/scalar/     numbers, strings, lists, dicts, printing: what sees no tensor's elements
  *   op/tensor/     making, viewing, indexing, joining, sorting and searching tensors; pointwise rows

@@ -23,7 +23,9 @@
  * Each pass ends with its row (PASS, below). In the order the front end runs them: */
 #pragma once
 
-#include "ir/ir.h"
+#include "ir/graph.h"
+
+typedef struct Exec Exec; /* call/exec.h */
 
 /* prim::Closure's block becomes a Subgraph whose one input is the tuple of what it captures. */
 void lift_closures(Graph *graph, void (*clean_up)(Graph *graph, void *argument), void *argument);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/fork.h"
+#include "base/heap.h"
 #include "report/jit_log.h"
 
 enum { MAX_PLACES = 256, MAX_TEXT = 120, MAX_WHAT = 48, MAX_LINE = 100 };

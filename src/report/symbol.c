@@ -5,6 +5,7 @@
 #include <assert.h>
 
 #include "base/fork.h"
+#include "base/heap.h"
 #include "base/map.h"
 
 static const char *const known_names[SYMBOL_KNOWN_COUNT] = {"",

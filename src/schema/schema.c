@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "type/class_type.h"
+
 ptrdiff_t schema_find_argument(const FunctionSchema *schema, Str name) {
   for (uint32_t i = 0; i < schema->argument_count; i++)
     if (str_equal(schema->arguments[i].name, name)) return i;

@@ -1,7 +1,7 @@
 /* Parser of schema lines, on the type parser. */
-#include "schema/type_parse.h"
-
 #include <assert.h>
+
+#include "schema/type_parse.h"
 
 typedef VEC(Argument) Arguments;
 

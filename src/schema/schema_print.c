@@ -1,9 +1,7 @@
 /* Schemas as text: gives back the line that was parsed. */
-#include "ivalue/print.h"
+#include "schema/schema.h"
 
 #include <assert.h>
-
-#include "schema/schema.h"
 
 static void print_alias_set(uint32_t set, StrBuf *out) {
   const char *separator = "";

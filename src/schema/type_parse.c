@@ -2,6 +2,8 @@
 #include "schema/type_parse.h"
 
 #include "base/fork.h"
+#include "base/heap.h"
+#include "type/class_type.h"
 
 enum { MAX_NESTING = TYPE_MAX_DEPTH };
 

@@ -31,7 +31,7 @@
  *   serial/serial.h                  loading modules, torch.save's files, NumPy's files (this file) */
 #pragma once
 
-#include "frontend/frontend.h"
+#include "call/exec.h"
 #include "module/module.h"
 #include "serial/archive/byte_source.h"
 

@@ -2,6 +2,7 @@
  * inside brackets there are none of them. Errors are thrown to the arena's catch point as ERROR_SYNTAX. */
 #pragma once
 
+#include "base/vec.h"
 #include "report/source.h"
 #include "syntax/token.h"
 

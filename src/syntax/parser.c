@@ -6,6 +6,7 @@
 
 #include "base/stack.h"
 #include "syntax/parser_state.h"
+#include "syntax/view.h"
 
 static void parse_statement(Parser *p);
 

@@ -3,9 +3,7 @@
  */
 #pragma once
 
-#include "syntax/lexer.h"
 #include "syntax/tree.h"
-#include "syntax/view.h"
 
 enum {
   PARSE_PYTHON = 0,

@@ -1,5 +1,6 @@
 /* Parameters, declarations, and the type comments that may stand in for annotations. */
 #include "syntax/parser_state.h"
+#include "syntax/view.h"
 
 static Tree *optional_after(Parser *p, TokenKind mark) {
   if (!parser_accept(p, mark)) return p->nothing;

@@ -1,10 +1,10 @@
 /* Expressions by precedence: an operand, then every operator that binds at least as tightly as the caller asks. Chains
  * of operators, attributes and calls are loops; only real nesting recurses, and it is counted. */
-#include "base/stack.h"
-
 #include <assert.h>
 
+#include "base/stack.h"
 #include "syntax/parser_state.h"
+#include "syntax/view.h"
 
 /* ORDER precedence: looser to tighter, as in Python's reference. */
 enum {

@@ -1,7 +1,8 @@
 /* What the parser's files share: the token window and its helpers. Private to syntax. */
 #pragma once
 
-#include "syntax/parser.h"
+#include "syntax/lexer.h"
+#include "syntax/tree.h"
 
 typedef VEC(Tree *) TreeVec;
 

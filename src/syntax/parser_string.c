@@ -1,4 +1,6 @@
 /* String literals: escapes, adjacent ones joined, and f-strings, which become "...{}...".format(...). */
+#include "syntax/parser.h"
+
 #include "syntax/parser_state.h"
 
 /* A literal without prefix and quotes. */

@@ -2,7 +2,7 @@
  * rows of this table: name, how s-expressions and messages call it, and its spelling ("" where it has no fixed one). */
 #pragma once
 
-#include "base/base.h"
+#include "base/str.h"
 
 #define TOKEN_KINDS(X)                               \
   X(TK_EOF, "end of file", "")                       \

@@ -1,10 +1,10 @@
 /* Copying tensors: any strides, any dtypes; straight runs by memmove, transposed planes in blocks that fit in cache. */
-#include "tensor/device_class.h"
-
 #include <assert.h>
 
 #include "base/copy_short.h"
+#include "base/parallel.h"
 #include "base/work_limit.h"
+#include "tensor/device_class.h"
 #include "tensor/iterate.h"
 #include "tensor/layout.h"
 #include "tensor/quantizer.h"

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/cache.h"
 #include "tensor/device_map.h"
 
 enum { DEVICE_TYPES = 32 };

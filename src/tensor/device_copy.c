@@ -1,7 +1,6 @@
 /* Copying and filling tensors whose memory the host can't read. A device's row moves runs of bytes; dtypes, lazy
  * conjugation and negation are resolved on the host, so data that changes goes through a copy there. */
 #include "tensor/device_class.h"
-#include "tensor/layout.h"
 
 enum { LAZY = TENSOR_CONJ | TENSOR_NEG };
 

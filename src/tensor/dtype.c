@@ -1,6 +1,12 @@
 /* Names of element types, the promotion lattice, and half precision in integer arithmetic. */
 #include "tensor/dtype.h"
 
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
 static const struct {
   const char *name, *scalar_name;
 } dtypes[DTYPE_COUNT] = {

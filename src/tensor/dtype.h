@@ -2,7 +2,10 @@
  * ORDER dtype: tables elsewhere are indexed by it. */
 #pragma once
 
-#include "base/base.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 /*  name in C, number, C type, bytes, PyTorch's name, pickle storage class */
 #define DTYPES(X)                                                         \

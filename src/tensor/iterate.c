@@ -4,6 +4,7 @@
 
 #include <assert.h>
 
+#include "base/parallel.h"
 #include "base/work_limit.h"
 
 /* Byte strides of t as it broadcasts to the sizes of `shape`; false when it does not. */

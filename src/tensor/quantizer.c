@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/work_limit.h"
+#include "tensor/changed.h"
 #include "tensor/iterate.h"
 
 static const char *const scheme_names[] = {"per_tensor_affine", "per_channel_affine", "per_tensor_symmetric",

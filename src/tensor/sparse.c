@@ -3,8 +3,6 @@
 
 #include <assert.h>
 
-#include "tensor/quantizer.h"
-
 const char *layout_name(Layout layout) {
   switch (layout) {
     case LAYOUT_SPARSE_COO:

@@ -1,8 +1,10 @@
 /* A table of bases by their hash, weak: an entry follows its base and goes with it. */
 #include "tensor/storage_alike.h"
 
+#include "base/heap.h"
 #include "base/memory.h"
 #include "tensor/storage_drop.h"
+#include "tensor/storage_share.h"
 
 typedef struct Known {
   StorageFollower follower; /* first member */

@@ -5,6 +5,7 @@
 #include "base/lasting.h"
 #include "report/reason.h"
 #include "tensor/device_class.h"
+#include "tensor/storage_share.h"
 
 enum { LEAST_BYTES = 64 << 10 /* less is no memory of its own (base/lasting.c) */, MOST_RESTORED = 2 };
 

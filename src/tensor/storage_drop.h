@@ -9,7 +9,7 @@
  * The memory is a base's (tensor/storage_share.h): it goes when none of the storages that share it shows it. */
 #pragma once
 
-#include "tensor/storage_share.h"
+#include "tensor/tensor.h"
 
 /* What makes the content of a storage again. */
 typedef struct ContentSource {

@@ -6,7 +6,6 @@
 
 #include "base/fork.h"
 #include "base/lasting.h"
-#include "tensor/dtype.h"
 #include "tensor/storage_drop.h"
 
 enum { LEAST_SHARED = 16 << 10 }; /* bytes: less is copied */

@@ -1,10 +1,9 @@
 /* Making and asking tensors. A tensor made here is one block: its Storage, itself (TENSOR_EMBEDDED), and data while
  * small. The block belongs to the Storage's count; the tensor holds one reference to it until it dies, so views outlive
  * the tensor. */
-#include "tensor/device_class.h"
-
 #include <assert.h>
 
+#include "tensor/changed.h"
 #include "tensor/layout.h"
 
 enum { INLINE_DATA_BYTES = 8192, BLOCK_ALIGN = 16 };

@@ -2,6 +2,7 @@
  *
  *   tensor/tensor.h   Tensor, a strided view of a counted Storage (this file)
  *   tensor/dtype.h    dtypes
+ *   tensor/changed.h  what is done when a tensor changes that guards rely on
  *   tensor/half.h     half precision by the line
  *   tensor/storage_share.h  one memory for several storages; what is made of a storage's content
  *   tensor/storage_drop.h  memory that is given back while something else can make its content again
@@ -18,6 +19,7 @@
 
 #include <assert.h>
 
+#include "base/str.h"
 #include "tensor/dtype.h"
 
 enum { TENSOR_MAX_DIMS = 32 };
@@ -210,16 +212,6 @@ static inline bool tensor_records(const Tensor *t) {
 static inline uint32_t tensor_catch_up(Tensor *t) {
   if (t->flags & TENSOR_VIEW && !(t->flags & TENSOR_RECORDS) && tensor_is_behind(t)) t->flags |= TENSOR_HAS_GRAD_FN;
   return t->flags;
-}
-/* After a change of dtype, sizes, strides, flags or device: guards look again. */
-static inline void tensor_changed(Tensor *t) {
-  state_changed(&t->is_relied_on);
-}
-/* Of a tensor that others may know. */
-static inline void tensor_set_flags(Tensor *t, uint32_t flags) {
-  if (t->flags == flags) return;
-  t->flags = flags;
-  tensor_changed(t);
 }
 static inline bool tensor_is_contiguous(const Tensor *t) {
   return t->contiguous;

@@ -2,6 +2,8 @@
 
 #include <assert.h>
 
+#include "tile/run.h"
+
 static void set_number(TileInPlace *t, int reg, double value) {
   for (int i = 0; i < IN_PLACE_SPAN; i++) t->numbers[reg][i] = (float)value;
 }

@@ -2,7 +2,12 @@
  * them while they are in cache. Loops are those of tile_run, so bits are the same. */
 #pragma once
 
-#include "tile/run.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct TileArgument TileArgument; /* tile/run.h */
+typedef struct TileKernel TileKernel;     /* tile/tile_kernel.h */
 
 enum { IN_PLACE_SPAN = 256, IN_PLACE_VALUES = 16 };
 

@@ -18,7 +18,8 @@
  *   }                                                                                                              */
 #pragma once
 
-#include "tensor/tensor.h"
+#include "base/str.h"
+#include "tensor/dtype.h"
 
 /* What a value is. ORDER tile type: tables are indexed by it; it is also the order of promotion. */
 typedef enum TileType { TILE_BOOL, TILE_I64, TILE_F32, TILE_F64, TILE_C128, TILE_TYPE_COUNT } TileType;

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "tensor/tensor.h"
 #include "tile/line_normal.h"
 #include "tile/line_sum.h"
 #include "tile/softmax_line.h"

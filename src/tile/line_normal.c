@@ -1,4 +1,6 @@
 /* Moments and normalization of a line for every processor, and which form this one takes. */
+#include <stdint.h>
+
 #include "base/processor.h"
 #define NAME line_normal_portable
 #include "tile/line_normal_body.h"

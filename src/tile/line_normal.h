@@ -1,7 +1,7 @@
 /* Moments of a line and its normalization in float32, for each instruction set: the same bits by all. */
 #pragma once
 
-#include "base/base.h"
+#include <stdint.h>
 
 /* Sums of x - first and of the squares of that, in double, in parts: element i goes to part i % LINE_PARTS, those that
  * fill no part to the first. */

@@ -1,4 +1,6 @@
 /* line_normal.h for one instruction set. The including file defines NAME. */
+#include <stdint.h>
+
 #include "tile/line_normal.h"
 
 /* What fills no part. */

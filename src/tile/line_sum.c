@@ -1,4 +1,6 @@
 /* Sums of a line: chooses the instruction set. */
+#include <stdint.h>
+
 #include "base/processor.h"
 #define ELEMENT float
 #define SUM line_sum_f32_portable

@@ -2,7 +2,7 @@
  * on neither threads nor instruction sets. The reductions and the kernels of fusion groups share them. */
 #pragma once
 
-#include "base/base.h"
+#include <stdint.h>
 
 enum { LINE_SUM_BLOCK = 512 };
 

@@ -1,5 +1,7 @@
 /* The sums of line_sum.h for one instruction set. The including file defines ELEMENT, what is read, and the names SUM
  * and, where they are wanted, SQUARES. */
+#include <stdint.h>
+
 #include "tile/line_sum.h"
 
 enum { WIDTH = 4, VECTORS = 8 };

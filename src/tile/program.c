@@ -1,5 +1,6 @@
 /* KernelProgram: a formula and the kernels made of it so far, one slot for each type of computation and outcome of
  * choices. A slot is filled once: threads that race lower the same kernel and all but one discard theirs. */
+#include "base/heap.h"
 #include "tile/formula.h"
 
 struct KernelProgram {

@@ -2,6 +2,7 @@
  * outputs. */
 #pragma once
 
+#include "tensor/tensor.h"
 #include "tile/tile_kernel.h"
 
 typedef enum TileArgumentKind {

@@ -1,7 +1,8 @@
 /* The softmax of one line, the inner loop of softmax and log_softmax and of kernels that compute them. */
 #pragma once
 
-#include "base/base.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 /* In float32; `to` may be x. */
 typedef void SoftmaxLine(int64_t n, const float *x, float *to, bool is_log);

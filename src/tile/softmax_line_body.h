@@ -1,6 +1,8 @@
 /* softmax_line.h for one instruction set. The including file defines NAME and FUSED (vector_math_body.h). Maxima and
  * sums are taken in LANES parts in a fixed order: the compiler keeps them in vector registers, and the bits don't
  * depend on threads. */
+#include <stdbool.h>
+
 #include "tile/softmax_line.h"
 #include "tile/vector_math_body.h"
 

@@ -1,6 +1,8 @@
 /* What an operator or function that was called becomes in the graph. It has run when it is recorded: what stood for its
  * arguments does so until its results are given their values. */
 #include "call/call_plan.h"
+#include "call/row.h"
+#include "ir/match.h"
 #include "trace/tracing.h"
 
 /* ---- numbers that stand for sizes ---- */

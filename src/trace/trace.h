@@ -9,7 +9,8 @@
  * Recorder that Exec carries, so a thread that traces nothing pays for none of it. */
 #pragma once
 
-#include "ir/ir.h"
+#include "call/exec.h"
+#include "ir/unit.h"
 
 typedef struct TracingState TracingState;
 

@@ -5,6 +5,7 @@
 #include <assert.h>
 
 #include "base/stack.h"
+#include "ir/match.h"
 #include "pass/pass.h"
 #include "trace/tracing.h"
 

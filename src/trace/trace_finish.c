@@ -1,7 +1,6 @@
 /* The end of a trace: its graph becomes a function of the unit, or a method of the module's class. All that the trace
  * defines is there afterwards, or nothing. */
 #include "base/queue.h"
-#include "ir/operator_use.h"
 #include "pass/pass.h"
 #include "trace/tracing.h"
 

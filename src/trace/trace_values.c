@@ -1,7 +1,8 @@
 /* What stands for a value in the graph, and the other way round. Tensors, futures and objects go by what they are,
  * containers are put together of what they hold and taken apart when they come from somewhere, the rest is constant. */
-#include "call/call.h"
 #include "base/stack.h"
+#include "call/call.h"
+#include "ir/match.h"
 #include "trace/tracing.h"
 #include "type/tensor_type.h"
 

@@ -1,6 +1,7 @@
 /* What the files of the tracer share. Functions throw to the arena of the trace. */
 #pragma once
 
+#include "call/call.h"
 #include "trace/trace.h"
 
 /* What values stand for; a fork has a frame of its own, whose values nobody outside can mean. */

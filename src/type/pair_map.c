@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "base/memory.h"
+
 static size_t pair_hash(const void *a, const void *b) {
   uint64_t h =
       (uint64_t)(uintptr_t)a * 0x9E3779B97F4A7C15u ^ ((uint64_t)(uintptr_t)b + 0x7F4A7C15u) * 0xC2B2AE3D27D4EB4Fu;

@@ -1,7 +1,8 @@
 /* PairMap: from a pair of pointers to a pointer, on the heap. The memo of walks over two shared structures at once. */
 #pragma once
 
-#include "base/memory.h"
+#include <stdbool.h>
+#include <stddef.h>
 
 typedef struct PairMap {
   struct PairSlot {

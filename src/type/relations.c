@@ -1,5 +1,6 @@
 /* Equality and subtyping. Walks over two types remember the pairs of composite types they decided, so shared structure
  * costs once; recursion is bounded by TYPE_MAX_DEPTH. */
+#include "type/class_type.h"
 #include "type/pair_map.h"
 #include "type/store.h"
 

@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "base/fork.h"
+#include "base/heap.h"
 
 typedef struct TypeTable {
   pthread_mutex_t lock;

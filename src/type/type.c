@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "type/class_type.h"
 #include "type/store.h"
 
 /* Kinds without parts, in the order of TypeKind. */

@@ -1,6 +1,7 @@
 /* type: TorchScript's types, immutable and hash-consed within a TypeStore.
  *
  *   type/type.h         Type, its makers and relations (this file)
+ *   type/class_type.h   classes, interfaces and enums
  *   type/tensor_type.h  what is known of a tensor
  *   type/store.h        hash-consing, for this folder
  *   type/pair_map.h     the memo of walks over two structures
@@ -12,6 +13,8 @@
 #pragma once
 
 #include "tensor/tensor.h"
+
+typedef struct Map Map; /* base/map.h */
 
 typedef enum TypeKind {
   TYPE_ANY,
@@ -53,6 +56,9 @@ enum { TYPE_MAX_DEPTH = 256, TYPE_MAX_PARTS = 1 << 16, TYPE_MAX_MEMBERS = 128 /*
 
 typedef struct Type Type;
 typedef struct TypeStore TypeStore;
+typedef struct ClassType ClassType; /* type/class_type.h, as the next two */
+typedef struct InterfaceType InterfaceType;
+typedef struct EnumType EnumType;
 struct Function;       /* ir */
 struct FunctionSchema; /* schema */
 union IValuePayload;
@@ -85,68 +91,12 @@ struct Type {
   union {
     const TensorInfo *tensor; /* TENSOR: NULL when nothing is known */
     const Str *field_names;   /* named TUPLE: count of them, else NULL */
-    struct ClassType *class_type;
-    struct InterfaceType *interface_type;
-    struct EnumType *enum_type;
+    ClassType *class_type;
+    InterfaceType *interface_type;
+    EnumType *enum_type;
     const struct Function *function; /* FUNCTION */
   };
 };
-
-typedef enum AttributeKind { ATTRIBUTE_PLAIN, ATTRIBUTE_PARAMETER, ATTRIBUTE_BUFFER } AttributeKind;
-typedef struct ClassAttribute {
-  Str name;
-  const Type *type;
-  AttributeKind kind;
-  bool is_hidden;            /* class_type_add_hidden */
-  _Atomic bool is_relied_on; /* by a Snapshot: a write to this attribute moves the stamp (ivalue/snapshot.h) */
-} ClassAttribute;
-typedef struct ClassConstant {
-  Str name;
-  const struct IValue *value; /* in the unit's arena */
-} ClassConstant;
-typedef struct ClassProperty {
-  Str name;
-  struct Function *getter, *setter; /* setter may be NULL */
-} ClassProperty;
-
-/* Filled while its declaration compiles, immutable once its unit is published, but for what Snapshots rely on. Slots of
- * an Object follow `attributes`. */
-/* What calling a module runs before its forward and after it, numbered as WICK_FORWARD_PRE_HOOK is. */
-typedef enum HookKind { HOOK_BEFORE_FORWARD, HOOK_AFTER_FORWARD, HOOK_KIND_COUNT } HookKind;
-extern const char *const class_hook_lists[HOOK_KIND_COUNT]; /* what classes call them: "__forward_pre_hooks__" */
-/* Modules that hold modules by position or by name: programs go over those. */
-typedef enum ContainerKind {
-  CONTAINER_NONE,
-  CONTAINER_LIST,
-  CONTAINER_DICT,
-  CONTAINER_OF_PARAMETERS = 4 /* besides: what it holds are parameters, not modules */
-} ContainerKind;
-typedef struct ClassType {
-  Type type;
-  bool is_module;
-  uint8_t container; /* ContainerKind, where a base of the class says so */
-  VEC(ClassAttribute) attributes;
-  VEC(ClassConstant) constants;
-  VEC(struct Function *) methods;
-  VEC(struct Function *) static_methods;
-  VEC(struct Function *) hooks[HOOK_KIND_COUNT]; /* in the order they run; no methods; one may run more than once */
-  VEC(ClassProperty) properties;
-  Map attribute_index; /* name -> index + 1, where there are more than few */
-  Map method_index;    /* name -> Function */
-  Str doc;
-} ClassType;
-typedef struct InterfaceType {
-  Type type;
-  bool is_module;
-  VEC(struct FunctionSchema *) methods;
-} InterfaceType;
-typedef struct EnumType {
-  Type type;
-  const Type *value_type;
-  uint32_t count;
-  const Str *names;
-  const struct IValue *values;
-} EnumType;
 
 /* The owner of types. A unit embeds one; values whose type belongs to it retain it. destroy runs at the last release.
  */
@@ -193,24 +143,6 @@ const Type *type_wrapped(TypeStore *store, TypeKind kind,
 const Type *type_var(TypeStore *store, Str name);
 const Type *type_function(TypeStore *store, const struct Function *function);
 const Type *type_tensor_refined(TypeStore *store, const TensorInfo *info);
-ClassType *class_type_new(TypeStore *store, Str qualified_name, bool is_module); /* nominal: always a new one */
-InterfaceType *interface_type_new(TypeStore *store, Str qualified_name, bool is_module);
-EnumType *enum_type_new(TypeStore *store, Str qualified_name, const Type *value_type, uint32_t count, const Str *names,
-                        const struct IValue *values);
-
-/* ---- class types ---- */
-uint32_t class_type_add_attribute(ClassType *c, Str name, const Type *type, AttributeKind kind); /* its slot */
-/* torch.autocast or one of torch.cpu.amp, torch.cuda.amp: "__torch__.torch.cpu.amp.autocast_mode.autocast". */
-bool type_is_autocast(const Type *type);
-/* A slot that no program finds: what it holds is for operators alone. */
-void class_type_add_hidden(ClassType *c, const Type *type);
-/* Whether it is the slot of an attribute that programs may read and write. */
-bool class_type_has_slot(const ClassType *c, int64_t slot);
-ptrdiff_t class_type_find_attribute(const ClassType *c, Str name); /* slot or -1 */
-ptrdiff_t class_type_find_constant(const ClassType *c, Str name);
-struct Function *class_type_find_method(const ClassType *c, Str name);
-void class_type_add_method(ClassType *c, Str name, struct Function *method);
-void class_type_remove_method(ClassType *c, const struct Function *method);
 
 /* ---- relations; memoized over shared structure, so linear in the DAG ---- */
 bool type_equal(const Type *a, const Type *b);
@@ -231,6 +163,8 @@ const Type *type_without_refinement(TypeStore *store,
 const Type *type_copy(TypeStore *store, const Type *type);
 /* What a value is made with (NULL: of nothing): nothing of a store that has a home, and then nothing refined. */
 const Type *type_for_value(const Type *type);
+/* torch.autocast or one of torch.cpu.amp, torch.cuda.amp: "__torch__.torch.cpu.amp.autocast_mode.autocast". */
+bool type_is_autocast(const Type *type);
 bool type_is_optional_like(const Type *type); /* Optional, or a Union with None */
 bool type_may_be_mutable(const Type *type);   /* Tensor, List, Dict, Class, Interface, Any, Future, or contains one */
 

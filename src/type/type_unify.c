@@ -1,10 +1,9 @@
 /* Unification of two types, as branches of an `if` and elements of a list literal need it, and matching of type
  * variables. Memoised over pairs like subtyping. */
-#include "type/pair_map.h"
-
 #include <assert.h>
 
-#include "type/store.h"
+#include "base/map.h"
+#include "type/pair_map.h"
 #include "type/tensor_type.h"
 
 typedef struct Unifier {

@@ -4,6 +4,7 @@
 
 #include "api/handles.h"
 #include "frontend/frontend.h"
+#include "interp/interp.h"
 #include "serial/python/python_print.h"
 
 static void check_function(Function *function) {

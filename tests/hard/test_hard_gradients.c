@@ -8,6 +8,7 @@
 #include "hard.h"
 
 #include "report/jit_log.h"
+#include "wick/autograd.h"
 
 enum {
   MAX_CASES = 400,

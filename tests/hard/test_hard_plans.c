@@ -6,6 +6,7 @@
 #include "programs.h"
 
 #include "api/find.h"
+#include "report/jit_log.h"
 
 enum { TIMES = 3 /* a call is profiled, then runs in a plan, which a guard may leave */, MAX_OUTCOMES = 300 };
 

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "schema/schema.h"
 #include "type/type.h"
 
 typedef struct Changes {

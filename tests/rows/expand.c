@@ -5,6 +5,7 @@
  * else must look at the time. */
 #include "sample.h"
 
+#include "schema/schema.h"
 #include "type/type.h"
 
 /* The first lets results of a few bytes an element be, the last nothing. */

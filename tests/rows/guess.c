@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/map.h"
 #include "call/derive.h"
+#include "schema/schema.h"
 
 /* ---- rows' own ---- */
 

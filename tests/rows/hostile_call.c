@@ -11,6 +11,7 @@
 #include "api/handles.h"
 #include "base/clock.h"
 #include "call/open_inputs.h"
+#include "call/row.h"
 #include "schema/open_types.h"
 #include "wick/wick.h"
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "call/operator.h"
+#include "type/type.h"
 
 /* Kinds of values. */
 enum { KIND_COUNT = 16, MAX_GIVEN = 5 };

@@ -4,7 +4,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "call/call.h"
 #include "ivalue/future.h"
+#include "schema/schema.h"
+#include "tensor/random.h"
+#include "type/class_type.h"
 
 static void free_data(void *context, void *data, size_t bytes) {
   (void)context;

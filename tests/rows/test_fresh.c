@@ -8,6 +8,7 @@
 
 #include "../unit/checks.h"
 #include "api/handles.h"
+#include "call/row.h"
 
 enum { ATTEMPTS = 240, MAX_ARGUMENTS = 40 };
 

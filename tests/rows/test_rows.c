@@ -32,6 +32,7 @@
 #include "api/api.h"
 #include "api/handles.h"
 #include "base/clock.h"
+#include "call/row.h"
 
 enum { ATTEMPTS = 240, MAX_DEATHS = 500, TEXT = 3000 };
 static const uint64_t deadline_ns = 500000000;

@@ -11,6 +11,7 @@
 #include "api/handles.h"
 #include "executor/executor.h"
 #include "frontend/frontend.h"
+#include "tensor/random.h"
 
 /* ---- programs ---- */
 

@@ -1,6 +1,9 @@
 /* What a call must leave alone: arguments that its schema does not say are written, and memory that its results may not
  * share with them. And what it must tell: that the metadata of a tensor on which a guard relies is another. */
+#include "base/stamp.h"
+#include "call/row.h"
 #include "sample.h"
+#include "schema/schema.h"
 
 #include <stdlib.h>
 

@@ -4,6 +4,7 @@
 #include "checks.h"
 #include "compute/activation.h"
 #include "tile/formula.h"
+#include "tile/in_place.h"
 
 static inline const TileInPlace *gelu_in_place(void) {
   static TileInPlace gelu;

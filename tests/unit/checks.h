@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "call/operator.h"
+#include "ivalue/ivalue.h"
 
 #define SIZES(...) \
   (int64_t[]) {    \

@@ -15,6 +15,7 @@
 #include "autodiff/engine.h"
 #include "frontend/frontend.h"
 #include "interp/interp.h"
+#include "tensor/random.h"
 
 enum { MAX_TENSORS = 8 };
 

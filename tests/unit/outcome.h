@@ -9,6 +9,7 @@
 
 #include "api/handles.h"
 #include "autodiff/autodiff.h"
+#include "autodiff/node.h"
 
 enum { MAX_OUTCOME_TENSORS = 128 };
 

@@ -4,6 +4,7 @@
 #include "base/cache.h"
 #include "base/parallel.h"
 #include "base/processor.h"
+#include "base/work_limit.h"
 
 enum {
   WIDEST = 64,         /* columns of a panel, in any form */

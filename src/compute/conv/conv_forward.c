@@ -4,6 +4,7 @@
 #include "compute/conv/conv_backward.h"
 #include "compute/conv/conv_patches.h"
 #include "compute/conv/conv_weights.h"
+#include "compute/conv/flat_conv.h"
 #include "compute/conv/flat_expand.h"
 #include "compute/conv/flat_planes.h"
 #include "compute/conv/flat_product.h"

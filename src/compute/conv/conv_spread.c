@@ -1,14 +1,12 @@
 /* A transposed convolution of float32, which the input gradient of a plain one is too, as plain convolutions: one for
  * each remainder of the results' positions by the strides. It reads what is `narrow` with the kernel's taps that meet
  * that remainder, in reverse, at a stride of 1. */
-#include "compute/conv/conv_backward.h"
-
 #include <assert.h>
 
 #include "base/cache.h"
 #include "base/parallel.h"
+#include "compute/conv/conv_backward.h"
 #include "compute/conv/flat_conv.h"
-#include "compute/conv/flat_planes.h"
 #include "compute/conv/flat_product.h"
 #include "compute/conv/flat_winograd.h"
 #include "compute/gemm/gemm.h"

@@ -10,6 +10,7 @@
 #include "compute/conv/weight_order.h"
 #include "compute/conv/winograd_rest.h"
 #include "tensor/storage_drop.h"
+#include "tensor/storage_share.h"
 
 struct PackedWeight {
   StorageFollower follower;      /* first member: of the content */

@@ -8,6 +8,7 @@
  * follows, so that all convolutions by one weight share it, as far as they are done in the same way. */
 #pragma once
 
+#include "base/heap.h"
 #include "base/work.h"
 #include "tensor/storage_drop.h"
 

@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "base/parallel.h"
+#include "compute/conv/flat_tile.h"
 
 bool flat_few_takes(const ConvParams *p) {
   return p->out[0] * p->out[1] * p->out[2] <= FLAT_COLUMNS;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "compute/conv/conv.h"
-#include "compute/conv/flat_tile.h"
 
 /* The patches of an image, each in the weight's order: [input channel][tap]. */
 typedef struct FlatPatches {

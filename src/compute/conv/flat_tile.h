@@ -4,7 +4,7 @@
  *   sums[row][i] = sum over channels c and taps t of weights[c][t][row] * input[c * channel_stride + taps[t] + i] */
 #pragma once
 
-#include "compute/conv/conv_epilogue.h"
+#include "compute/activation.h"
 
 enum { FLAT_ROWS = 8, FLAT_COLUMNS = 4, WINOGRAD_MOST = 4 /* side of a square */, DOT_COLUMNS = 3, DOT_STEP = 4 };
 /* Filters that are transformed at once, so that they stay in L2, and the floats that a point has of them: no multiple

@@ -1,6 +1,8 @@
 /* Vectors of 4 floats as the compiler has them: what flat convolution's tiles of NEON and of no particular processor
  * share. V, LANES and multiply_add() are theirs. */
 #pragma once
+
+#include <string.h>
 #include "compute/conv/flat_tile.h"
 
 typedef int Mask; /* how many lanes */

@@ -6,6 +6,7 @@
 
 #include "base/cache.h"
 #include "base/parallel.h"
+#include "compute/conv/flat_conv.h"
 #include "compute/conv/flat_planes.h"
 #include "compute/conv/weight_reader.h"
 

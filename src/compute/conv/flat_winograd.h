@@ -12,7 +12,9 @@
  * What is not finite in an input would spread over its square; then nothing can be said of the results. */
 #pragma once
 
-#include "compute/conv/flat_conv.h"
+#include "compute/conv/conv.h"
+#include "compute/conv/conv_weights.h"
+#include "compute/conv/flat_tile.h"
 
 /* One of the points +-x at which lines of filters are taken: G has its powers over its distances to the others,
  * multiplied. 0 and infinity are the other two, the first and the last. */

@@ -6,6 +6,7 @@
 #include "base/cache.h"
 #include "base/parallel.h"
 #include "base/processor.h"
+#include "base/work_limit.h"
 
 /* Above this many multiply-adds oneDNN's call pays for itself, where our own kernels are the portable ones. */
 static const int64_t ONEDNN_FROM = 1 << 20;

@@ -7,7 +7,6 @@
 
 #include "base/work.h"
 #include "compute/conv/conv_weights.h"
-#include "tensor/tensor.h"
 #include "tile/in_place.h"
 
 typedef struct GemmMatrix {

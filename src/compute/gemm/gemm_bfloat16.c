@@ -3,6 +3,8 @@
  * float32 there, and here (gemm.c). */
 #include "compute/gemm/gemm.h"
 
+#include "base/work_limit.h"
+
 static float rounded(float x) {
   return bfloat16_to_float(bfloat16_from_float(x));
 }

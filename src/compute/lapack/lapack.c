@@ -1,6 +1,8 @@
 /* Opens LAPACKE (which brings LAPACK and BLAS) once and looks its routines up. */
 #include "compute/lapack/lapack.h"
 
+#include <assert.h>
+
 LapackType lapack_type(DType dtype) {
   assert(dtype == DTYPE_FLOAT32 || dtype == DTYPE_FLOAT64 || dtype == DTYPE_COMPLEX64 || dtype == DTYPE_COMPLEX128);
   return dtype == DTYPE_FLOAT32     ? LAPACK_S
@@ -11,9 +13,9 @@ LapackType lapack_type(DType dtype) {
 
 #ifdef WICK_HAVE_LAPACK
 
-#include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/library.h"
 

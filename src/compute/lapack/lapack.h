@@ -2,7 +2,8 @@
  * column-major. */
 #pragma once
 
-#include "tensor/tensor.h"
+#include "base/status.h"
+#include "tensor/dtype.h"
 
 typedef int32_t LapackInt;
 typedef enum LapackType {

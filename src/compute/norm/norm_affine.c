@@ -1,5 +1,6 @@
 /* Scaling and shifting: chooses the instruction set. */
 #include <assert.h>
+#include <stdint.h>
 
 #include "base/processor.h"
 #define NAME norm_affine_portable

@@ -2,7 +2,7 @@
  * from. */
 #pragma once
 
-#include "base/base.h"
+#include <stdint.h>
 
 /* A center near x's numbers takes nothing of their difference, however far from zero they lie; x * scale, as a product
  * of large numbers, would lose it. */

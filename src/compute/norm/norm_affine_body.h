@@ -1,5 +1,7 @@
 /* The loops of norm_affine.h for one instruction set. The including file defines NAME, RELU_NAME, FOLD_NAME and
  * MULTIPLY_ADD(a, b, c). */
+#include <stdint.h>
+
 #include "compute/norm/norm_affine.h"
 
 void NAME(int64_t n, const float *x, float *y, NormScaling by, int64_t step) {

@@ -2,7 +2,7 @@
  * an order that does not depend on the number of threads. */
 #pragma once
 
-#include "base/base.h"
+#include "base/status.h"
 #include "tensor/dtype.h"
 
 /* Row-major (batch, channels, inner). With an inner of 1 rows of channels are walked, whose threads take channels. */

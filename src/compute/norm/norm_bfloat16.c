@@ -4,6 +4,9 @@
 #include "compute/norm/norm_bfloat16.h"
 
 #include <math.h>
+#include <stdint.h>
+
+#include "tensor/dtype.h"
 
 enum { LANES = 16, CHUNK = 16, LEVELS = 60 };
 #define R bfloat16_round

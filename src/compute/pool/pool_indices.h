@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compute/pool/pool_plane.h"
+#include "tensor/dtype.h"
 
 /* Of equal ones the first; NaN if one is, the last of them. */
 Status pool_indices_run(const Work *work, const PoolPlanes *p, const float *in, float *out,

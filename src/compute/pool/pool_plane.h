@@ -3,7 +3,6 @@
 #pragma once
 
 #include "base/work.h"
-#include "tensor/dtype.h"
 
 typedef struct PoolPlanes {
   int64_t planes;

@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "base/memory.h"
+
 enum { QUAD_BYTES = QGEMM_BLOCK * QGEMM_DEPTH };
 
 Status qmatrix_pack(const int8_t *from, int64_t rows, int64_t taps, int64_t depth, QMatrix *out) {

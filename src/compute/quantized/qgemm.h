@@ -3,7 +3,7 @@
  * one, four consecutive depths of each row after the other, so that a 512-bit dot product takes 16 rows at a time. */
 #pragma once
 
-#include "base/memory.h"
+#include "base/status.h"
 
 enum { QGEMM_BLOCK = 16, QGEMM_DEPTH = 4 };
 

@@ -1,9 +1,10 @@
 /* Products of bytes with AVX2. Of any bytes: widened to 16 bits, so that the pairwise sums of madd are exact. Of bytes
  * up to 127: maddubs multiplies them as they are, for 2 * 127 * 128 fits 16 bits and nothing saturates. */
 #if defined(__x86_64__)
-#include <immintrin.h>
-
 #include "compute/quantized/qgemm.h"
+
+#include <immintrin.h>
+#include <string.h>
 
 enum { ROW_TILE = 3, QUAD_BYTES = QGEMM_BLOCK * QGEMM_DEPTH, PARTS = 4 /* of a block: four rows each */ };
 #define INLINE static inline __attribute__((always_inline))

@@ -1,8 +1,9 @@
 /* Products of bytes with the dot products of AVX-512 VNNI: four depths of 16 rows in an instruction. */
 #if defined(__x86_64__)
-#include <immintrin.h>
-
 #include "compute/quantized/qgemm.h"
+
+#include <immintrin.h>
+#include <string.h>
 
 #define VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni"), always_inline)) static inline
 enum { ROW_TILE = 6, BLOCK_TILE = 4, LINE_TILE = 8, QUAD_BYTES = QGEMM_BLOCK * QGEMM_DEPTH };

@@ -2,6 +2,7 @@
 #include "compute/reduce/reduce_float32.h"
 
 #include <assert.h>
+#include <stddef.h>
 
 #include "base/processor.h"
 

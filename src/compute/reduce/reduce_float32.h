@@ -3,7 +3,8 @@
  */
 #pragma once
 
-#include "base/base.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 typedef enum ReduceFloat32 {
   REDUCE_FLOAT32_NONE,

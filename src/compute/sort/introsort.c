@@ -1,8 +1,9 @@
 /* The unstable algorithms of sort.h: quicksort by the median of three, which gives up on a heap when it gets too deep
  * and leaves short runs to one insertion sort at the end. */
-#include "compute/sort/sort.h"
-
 #include <assert.h>
+
+#include "base/work_limit.h"
+#include "compute/sort/sort.h"
 
 enum { SHORT_RUN = 16, SHORT_SELECTION = 3 };
 

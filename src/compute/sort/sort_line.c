@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "base/work_limit.h"
+
 /* The memory is a storage, which is kept for the next one where it is large. */
 Status sort_line_new(int64_t length, SortLine *out) {
   size_t bytes;

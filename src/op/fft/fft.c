@@ -1,8 +1,8 @@
 /* The three transforms everything else is made of: complex to complex, real to complex, complex to real, by FFTW, which
  * is opened on first use. Normalization: 0 none, 1 by the root of the number of points, 2 by that number. */
-#include "call/operator.h"
+#include "call/row.h"
 
-#include <complex.h>
+#include <complex.h> /* after ours: its macros are common words */
 #include <math.h>
 
 #ifdef WICK_HAVE_FFTW
@@ -12,6 +12,7 @@
 
 #include "base/fork.h"
 #include "base/library.h"
+#include "base/work_limit.h"
 
 typedef const fftw_iodim64 *Dims;
 typedef struct Fftw {

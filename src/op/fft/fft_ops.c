@@ -1,8 +1,8 @@
 /* The Fourier transforms of torch.fft, each a choice of sizes and dimensions before one or two of the basic transforms;
  * shifts and frequencies. */
-#include "call/operator.h"
-
 #include <math.h>
+
+#include "call/row.h"
 
 /* ---- steps: each takes over *x and leaves the next tensor there ---- */
 static Status step(Exec *exec, OpRef *ref, uint32_t count, IValue *inputs, Tensor **x) {

@@ -1,5 +1,5 @@
 /* Short-time Fourier transforms: windows slid over a signal, and signals put together from them. */
-#include "call/operator.h"
+#include "call/row.h"
 
 #define STFT_CHECKS                                          \
   "hop = n_fft // 4 if hop_length is None else hop_length\n" \

@@ -3,9 +3,8 @@
  * a run of matrices. */
 #pragma once
 
-#include "call/call.h"
-#include "call/operator.h"
 #include "compute/lapack/lapack.h"
+#include "tensor/tensor.h"
 
 /* ---- arguments: errors in PyTorch's words; `name` is the function's ("linalg.inv"), `argument` the parameter's ("A")
  * ---- */

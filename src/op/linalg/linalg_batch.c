@@ -2,8 +2,12 @@
 #include "op/linalg/linalg.h"
 
 #include <assert.h>
-#include <complex.h>
 #include <stdio.h>
+
+#include "base/work_limit.h"
+#include "call/row.h"
+
+#include <complex.h> /* after ours: its macros are common words */
 
 /* ---- checks ---- */
 Status linalg_check_matrix(const Tensor *t, const char *name, const char *argument) {

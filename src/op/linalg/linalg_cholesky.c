@@ -4,6 +4,8 @@
 
 #include <assert.h>
 
+#include "call/row.h"
+
 /* ---- cholesky ---- */
 static Status shape_cholesky(Call *call, TensorSpec *specs) {
   const Tensor *a = call_tensor(call, 0);

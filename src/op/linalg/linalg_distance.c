@@ -1,11 +1,12 @@
 /* Distances: between rows (cdist, pdist), between tensors (dist, pairwise_distance, cosine_similarity), norms cut down
  * (renorm), and covariances. */
-#include "base/parallel.h"
-#include "call/call.h"
-#include "call/operator.h"
-#include "compute/distance/distance.h"
-
 #include <math.h>
+
+#include "base/parallel.h"
+#include "base/work_limit.h"
+#include "call/call.h"
+#include "call/row.h"
+#include "compute/distance/distance.h"
 
 /* ---- rows in double ---- */
 typedef struct Rows {

@@ -1,8 +1,8 @@
 /* einsum: the equation is read into a label for each dimension; operands are laid out over all labels and multiplied
  * two at a time, labels that no later operand has being summed on the way: by bmm. */
-#include "call/operator.h"
-
 #include <assert.h>
+
+#include "call/row_extras.h"
 
 enum { LABELS = 52, MAX_LABELS = TENSOR_MAX_DIMS };
 

@@ -2,8 +2,11 @@
 #include "op/linalg/linalg.h"
 
 #include <assert.h>
-#include <complex.h>
 #include <math.h>
+
+#include "call/row.h"
+
+#include <complex.h> /* after ours: its macros are common words */
 
 static int64_t smaller(int64_t a, int64_t b) {
   return a < b ? a : b;

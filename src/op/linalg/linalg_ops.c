@@ -1,6 +1,6 @@
 /* Linear algebra that is made of other operators: norms, pseudo-inverses, ranks, exponentials, products. The functions
  * that bodies call by bare names stand in prelude/operators.py, those of gradients in prelude/gradients.py. */
-#include "call/operator.h"
+#include "call/row.h"
 
 #define BODY(text, ...) \
   { .schema = text, .body = __VA_ARGS__ }

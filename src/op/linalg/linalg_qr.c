@@ -2,7 +2,10 @@
 #include "op/linalg/linalg.h"
 
 #include <assert.h>
-#include <complex.h>
+
+#include "call/row.h"
+
+#include <complex.h> /* after ours: its macros are common words */
 
 static int64_t smaller(int64_t a, int64_t b) {
   return a < b ? a : b;

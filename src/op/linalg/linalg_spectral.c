@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "call/row.h"
+
 static int64_t smaller(int64_t a, int64_t b) {
   return a < b ? a : b;
 }

@@ -1,6 +1,6 @@
 /* Attention, the transformer's encoder layer and the norm of newer ones; their work is written in
  * prelude/operators.py. */
-#include "call/operator.h"
+#include "call/row.h"
 
 #define ATTENTION_SCHEMA(name)                                                                 \
   "aten::" name                                                                                \

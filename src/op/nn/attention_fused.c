@@ -4,9 +4,10 @@
 #include <math.h>
 
 #include "call/region.h"
+#include "call/row_extras.h"
 #include "compute/attention/attention.h"
-#include "op/nn/fused.h"
 #include "op/nn/softmax.h"
+#include "report/reason.h"
 
 /* Strides by which the first `ndim` of the sizes pass over what is broadcast to all of them; false: it is larger. */
 static bool broadcast(const Tensor *t, int ndim, const int64_t *sizes, int64_t *strides) {

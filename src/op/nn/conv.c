@@ -1,11 +1,11 @@
 /* Rows of the convolutions. All spellings are one operation, described by ConvParams. */
-#include "call/agree.h"
+#include "op/nn/conv.h"
 
 #include <assert.h>
 
+#include "call/agree.h"
+#include "call/row_extras.h"
 #include "compute/conv/conv_backward.h"
-#include "call/region.h"
-#include "op/nn/conv.h"
 #include "tensor/layout.h"
 
 /* A list of one number for each spatial dimension (one number stands for all), into the last `spatial` places. */

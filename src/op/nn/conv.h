@@ -1,7 +1,7 @@
 /* A convolution's arguments, in every spelling of its schema. */
 #pragma once
 
-#include "call/operator.h"
+#include "call/call.h"
 #include "compute/conv/conv.h"
 
 /* Reads the arguments by name (input or self, weight, bias, stride, padding, dilation, transposed, output_padding,

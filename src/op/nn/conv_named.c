@@ -1,5 +1,5 @@
 /* Convolutions by the names of kernels that PyTorch had for them, which programs may call. */
-#include "call/operator.h"
+#include "call/row.h"
 
 #define BODY(text, statement) \
   { .schema = text, .body = statement }

@@ -2,10 +2,12 @@
  * after it, a sum and an activation; an expansion with the depthwise convolution of its result, each with what belongs
  * to it; and those whose results are joined along their channels and go nowhere else, which write them where the joined
  * tensor has them. */
+#include "op/nn/conv.h"
+
 #include <math.h>
 
 #include "call/region.h"
-#include "op/nn/conv.h"
+#include "call/row.h"
 #include "op/nn/fused.h"
 
 enum { GAMMA = 1, BETA, MEAN, VAR, EPS = 7 }; /* of batch_norm */

@@ -1,11 +1,11 @@
 /* Dropout and randomised leaky ReLU. A mask is drawn as PyTorch draws it; the product with it is an operator of its
  * own, so gradients follow. */
-#include "call/operator.h"
-
 #include <math.h>
 
+#include "call/row.h"
 #include "tensor/iterate.h"
 #include "tensor/layout.h"
+#include "tensor/random.h"
 
 static OpRef mul_ref = OP_REF("aten::mul", "Tensor");
 static OpRef add_ref = OP_REF("aten::add", "Tensor");

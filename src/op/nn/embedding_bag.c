@@ -2,7 +2,7 @@
  * sums and means of float32. */
 #include "base/cache.h"
 #include "base/parallel.h"
-#include "call/operator.h"
+#include "call/row_extras.h"
 #include "report/reason.h"
 
 enum { BAGS_SUM, BAGS_MEAN }; /* as embedding_bag's mode */

@@ -3,7 +3,7 @@
  * by the operators that their node was made from. */
 #pragma once
 
-#include "call/operator.h"
+#include "call/call.h"
 #include "report/reason.h"
 
 /* Whether gradients are wanted; then the operators are called, which record themselves. */

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/parallel.h"
-#include "call/operator.h"
+#include "call/row_extras.h"
 #include "report/reason.h"
 
 enum { PADDING_ZEROS, PADDING_BORDER, PADDING_REFLECTION }; /* as grid_sampler's padding_mode */

@@ -1,5 +1,7 @@
 /* im2col and col2im (torch.nn.functional.unfold and fold): sliding blocks of images as columns, and back, adding up. */
-#include "op/tensor/view.h"
+#include "base/parallel.h"
+#include "base/work_limit.h"
+#include "call/row.h"
 
 typedef struct Blocks {
   int64_t batch, channels, height, width, blocks_high, blocks_wide;

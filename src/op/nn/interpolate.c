@@ -1,6 +1,6 @@
 /* What F.interpolate and F.upsample were in archives of PyTorch 1.0 to 1.4: sizes and scales as one number or a
  * list. */
-#include "call/operator.h"
+#include "call/row.h"
 
 #define INTERPOLATE(overload, size, scale)                                                        \
   {                                                                                               \

@@ -2,7 +2,7 @@
  * (linear_region.c) and recurrent layers (rnn_layers.c). */
 #pragma once
 
-#include "call/operator.h"
+#include "call/exec.h"
 #include "compute/gemm/gemm.h"
 
 /* The rows of an input that has dimensions. *dense: a copy that they are in, for the caller to release; or NULL. */

@@ -1,6 +1,6 @@
 /* Rows of the losses: TorchScript over other operators (helpers in prelude/operators.py), which gives them their
  * gradients. */
-#include "call/operator.h"
+#include "call/row.h"
 
 #define LOSS(text, ...) \
   { .schema = text, .body = __VA_ARGS__ }

@@ -1,10 +1,10 @@
 /* Rows that multiply matrices: mm, bmm, addmm, linear, matmul and what is made of them. */
-#include "base/parallel.h"
-
 #include <assert.h>
 
+#include "base/parallel.h"
+#include "base/work_limit.h"
+#include "call/row_extras.h"
 #include "compute/gemm/gemm.h"
-#include "call/region.h"
 #include "op/nn/fused.h"
 #include "op/nn/linear.h"
 #include "tensor/promote.h"

@@ -1,14 +1,14 @@
 /* Normalizations: batch, layer and group norm. Statistics are summed in double, but for those of bfloat16. */
+#include "op/nn/norm.h"
+
 #include <assert.h>
 #include <math.h>
 
 #include "base/parallel.h"
-#include "call/region.h"
-#include "call/operator.h"
+#include "call/row_extras.h"
 #include "compute/norm/norm_affine.h"
 #include "compute/norm/norm_batch.h"
 #include "compute/norm/norm_bfloat16.h"
-#include "op/nn/norm.h"
 #include "tensor/layout.h"
 #include "tile/line.h"
 #include "tile/loops.h"

@@ -2,9 +2,8 @@
 #include <math.h>
 
 #include "call/agree.h"
-#include "call/operator.h"
+#include "call/row.h"
 #include "compute/norm/norm_batch.h"
-#include "tensor/layout.h"
 
 enum { GRAD, INPUT, WEIGHT, RUNNING_MEAN, RUNNING_VAR, SAVE_MEAN, SAVE_INVSTD, TRAIN, EPS, OUTPUT_MASK };
 

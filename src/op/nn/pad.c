@@ -1,11 +1,12 @@
 /* Padding: constant, and the modes that repeat what is there (reflect, replicate, circular) by one table of source
  * indices for each padded dimension; their gradients add up through the same tables. */
-#include "call/agree.h"
-
 #include <assert.h>
 
 #include "base/copy_short.h"
-#include "op/tensor/view.h"
+#include "base/parallel.h"
+#include "base/work_limit.h"
+#include "call/agree.h"
+#include "call/row.h"
 #include "tensor/layout.h"
 
 typedef enum PadMode { PAD_REFLECT, PAD_REPLICATE, PAD_CIRCULAR, PAD_CONSTANT } PadMode; /* numbered as _pad_enum's */

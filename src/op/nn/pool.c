@@ -6,10 +6,12 @@
 #include <math.h>
 
 #include "base/parallel.h"
-#include "compute/pool/pool_indices.h"
-#include "tile/line_sum.h"
+#include "base/work_limit.h"
 #include "call/agree.h"
+#include "call/row.h"
+#include "compute/pool/pool_indices.h"
 #include "tensor/layout.h"
+#include "tile/line_sum.h"
 
 int pool_spatial(const Call *call) {
   Str name = call->op->name;

@@ -1,7 +1,7 @@
 /* Pooling windows, shared by the pooling operators: always three spatial dimensions, missing leading ones of size 1. */
 #pragma once
 
-#include "call/operator.h"
+#include "call/call.h"
 
 typedef struct PoolWindow {
   int spatial;

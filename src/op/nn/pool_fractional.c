@@ -5,6 +5,9 @@
 #include <assert.h>
 #include <math.h>
 
+#include "base/work_limit.h"
+#include "call/row.h"
+
 typedef struct Fractional {
   int spatial;
   int64_t batch, channels;

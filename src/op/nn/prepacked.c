@@ -3,7 +3,7 @@
  * work is done by the plain operators, so that plans fuse it and weights are packed where the engine wants it. Unlike
  * XNNPACK, these look at the input's channels. */
 #include "call/native_class.h"
-#include "call/results.h"
+#include "call/row_extras.h"
 
 typedef struct ClampContext {
   NativeValue base;

@@ -1,7 +1,8 @@
 /* The operator of regions (call/region.h): puts the call's inputs among the arguments of the region's operators and
  * lets the first anchor's engine do all of it. */
+#include "call/call_body.h"
 #include "call/region.h"
-
+#include "call/row_extras.h"
 #include "op/nn/fused.h"
 
 /* What no engine restores itself: vectors, terms, images. */

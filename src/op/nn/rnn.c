@@ -1,5 +1,6 @@
 /* Rows of the recurrent layers and cells. The layers are loops in prelude/operators.py over the operators of one step;
  * rnn_layers.c has kernels beside both. */
+#include "call/row_extras.h"
 #include "compute/rnn/rnn_step.h"
 #include "op/nn/rnn_layers.h"
 

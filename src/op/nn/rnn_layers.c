@@ -1,5 +1,6 @@
 #include "op/nn/rnn_layers.h"
 
+#include "call/row.h"
 #include "compute/rnn/rnn_step.h"
 #include "op/nn/fused.h"
 #include "op/nn/linear.h"

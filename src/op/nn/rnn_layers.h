@@ -2,7 +2,7 @@
  * bits, without an operator call for each gate. What is out of the ordinary they decline. */
 #pragma once
 
-#include "call/operator.h"
+#include "call/call.h"
 
 /* (input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first), hx a list of two for LSTM;
  * param: RnnMode, as of the others. */

@@ -1,11 +1,12 @@
 /* softmax and log_softmax along one dimension, and their gradients. Lines are computed in float32 (halves too,
  * softmax_line.h) or float64. */
-#include <math.h>
-
 #include "op/nn/softmax.h"
 
+#include <math.h>
+
 #include "base/parallel.h"
-#include "call/operator.h"
+#include "base/work_limit.h"
+#include "call/row_extras.h"
 #include "tensor/iterate.h"
 #include "tile/line.h"
 #include "tile/loops.h"

@@ -10,7 +10,7 @@
 #include "base/cache.h"
 #include "base/parallel.h"
 #include "call/agree.h"
-#include "call/operator.h"
+#include "call/row.h"
 #include "compute/resample/resample.h"
 #include "tensor/layout.h"
 

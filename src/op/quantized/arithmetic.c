@@ -1,9 +1,12 @@
 /* Sums and products of quantized tensors, with numbers and with each other. */
 #include <math.h>
 
+#include "call/quantized_engine.h"
+#include "call/row_extras.h"
 #include "compute/quantized/qgemm.h"
 #include "op/quantized/quantized.h"
 #include "tensor/iterate.h"
+#include "tensor/quantizer.h"
 
 /* ---- two tensors ---- */
 

@@ -1,6 +1,7 @@
 /* Recurrent layers and cells with quantized weights. Products are those of dynamic linear layers; what lies between is
  * computed in numbers. */
 #include "call/results.h"
+#include "call/row.h"
 #include "op/quantized/packed.h"
 
 typedef struct CellParams {

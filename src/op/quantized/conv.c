@@ -2,7 +2,9 @@
 #include <assert.h>
 #include <math.h>
 
+#include "call/row_extras.h"
 #include "op/quantized/conv_run.h"
+#include "tensor/quantizer.h"
 
 /* ---- sizes ---- */
 

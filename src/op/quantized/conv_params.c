@@ -1,9 +1,12 @@
 /* Packed parameters of quantized convolutions: making them, asking them, their pickled state by version. */
-#include "call/results.h"
-
 #include <assert.h>
 
+#include "call/results.h"
+#include "call/row_extras.h"
 #include "op/quantized/packed.h"
+#include "op/quantized/quantized.h"
+#include "tensor/quantizer.h"
+#include "type/class_type.h"
 
 static void free_params(Capsule *capsule) {
   ConvParams *p = (ConvParams *)capsule;

@@ -6,7 +6,9 @@
 
 #include "base/work_limit.h"
 #include "call/results.h"
+#include "call/row.h"
 #include "op/quantized/packed.h"
+#include "tensor/quantizer.h"
 
 typedef struct EmbeddingParams {
   NativeValue base;

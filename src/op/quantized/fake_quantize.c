@@ -3,8 +3,8 @@
 #include <assert.h>
 #include <math.h>
 
-#include "call/results.h"
-#include "op/quantized/quantized.h"
+#include "base/work_limit.h"
+#include "call/row.h"
 #include "tensor/iterate.h"
 
 typedef struct Fake {

@@ -3,9 +3,12 @@
 #include <math.h>
 
 #include "call/call_plan.h"
+#include "call/quantized_engine.h"
 #include "call/results.h"
+#include "call/row.h"
 #include "op/quantized/quantized.h"
 #include "tensor/iterate.h"
+#include "tensor/quantizer.h"
 
 /* ---- the row's own way, on other inputs ---- */
 

@@ -1,12 +1,15 @@
 /* Quantized layers: sum over k of (x - x_zero) * (w - w_zero) in int32, then a scale for each output. With the bytes as
  * they are, sum(x w) - x_zero sum(w) - w_zero sum(x) + depth x_zero w_zero: the second and last term are one number for
  * each output, the third is there only when weights have zero points. */
-#include "op/quantized/packed.h"
-
 #include <assert.h>
 #include <math.h>
 
 #include "base/parallel.h"
+#include "call/operator.h"
+#include "call/quantized_engine.h"
+#include "op/quantized/packed.h"
+#include "op/quantized/quantized.h"
+#include "tensor/quantizer.h"
 
 /* ---- weights ---- */
 

@@ -1,8 +1,8 @@
 /* Weights of quantized layers, packed, and how sums of products become the layer's output. */
 #pragma once
 
+#include "call/call.h"
 #include "compute/quantized/qgemm.h"
-#include "op/quantized/quantized.h"
 
 /* `outputs` rows of taps * depth signed bytes, in `groups` of equal size, with a scale and a zero point each. */
 typedef struct LayerWeights {

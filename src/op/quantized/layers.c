@@ -1,6 +1,6 @@
 /* Layers on quantized tensors that PyTorch computes in numbers and quantizes again: TorchScript over the operators on
  * numbers. */
-#include "call/operator.h"
+#include "call/row.h"
 
 #define PARAMETERS "float output_scale, int output_zero_point"
 #define REQUANTIZED(numbers, like) \

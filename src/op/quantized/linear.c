@@ -3,8 +3,10 @@
 #include <assert.h>
 #include <math.h>
 
-#include "call/results.h"
+#include "call/quantized_engine.h"
+#include "call/row_extras.h"
 #include "op/quantized/packed.h"
+#include "tensor/quantizer.h"
 
 /* ---- parameters ---- */
 

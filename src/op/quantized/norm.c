@@ -1,8 +1,10 @@
 /* Normalization of quantized tensors by known statistics: one scale and shift a channel, over integers. */
 #include <math.h>
 
+#include "call/row.h"
 #include "op/quantized/quantized.h"
 #include "tensor/iterate.h"
+#include "tensor/quantizer.h"
 
 typedef struct Affine {
   DType dtype;

@@ -2,13 +2,16 @@
  * the mean of integers with the zero point in it; those of three dimensions, of channels-last memory and QNNPACK's
  * round without it, and the latter divide by the whole kernel. Adaptive averages over row-major memory sum in 64 bits,
  * zero point and all, the others in 32, which wrap. */
-#include "op/nn/pool.h"
-
 #include <math.h>
 
 #include "base/parallel.h"
 #include "base/work_limit.h"
+#include "call/kind_form.h"
+#include "call/quantized_engine.h"
+#include "call/row.h"
+#include "op/nn/pool.h"
 #include "op/quantized/quantized.h"
+#include "tensor/quantizer.h"
 
 typedef struct Pool {
   PoolWindow w;

@@ -1,7 +1,10 @@
 /* Rows that make quantized tensors, ask them how they are quantized, and give their numbers back. */
 #include "call/options.h"
+#include "call/quantized_engine.h"
 #include "call/results.h"
+#include "call/row_extras.h"
 #include "op/quantized/quantized.h"
+#include "tensor/quantizer.h"
 
 #define TENSOR_OPTIONS "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 

@@ -4,7 +4,8 @@
 #include <assert.h>
 #include <math.h>
 
-#include "call/call_plan.h"
+#include "call/operator.h"
+#include "tensor/quantizer.h"
 
 /* ---- checks ---- */
 

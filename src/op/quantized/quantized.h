@@ -1,9 +1,7 @@
 /* What kernels of quantized tensors share: checks, results, parameters for numbers. */
 #pragma once
 
-#include "call/kind_form.h"
-#include "call/quantized_engine.h"
-#include "tensor/quantizer.h"
+#include "call/call.h"
 
 Status expect_quantized(const Call *call, const Tensor *t) MUST_CHECK;
 /* One scale, and a byte or more for each integer: what kernels over integers can read. */

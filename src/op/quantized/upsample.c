@@ -3,8 +3,9 @@
 #include <math.h>
 
 #include "base/parallel.h"
-#include "call/call_plan.h"
+#include "call/kind_form.h"
 #include "op/quantized/quantized.h"
+#include "tensor/quantizer.h"
 
 typedef struct Tap {
   int64_t first, second;

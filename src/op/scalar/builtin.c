@@ -1,6 +1,6 @@
 /* Functions of the aten namespace that are TorchScript text: matched together with the operators and inlined where they
  * are called. They give numbers on the left of a tensor, lists from single numbers, and a few shorthands. */
-#include "call/operator.h"
+#include "call/row.h"
 
 #define TENSOR_ON_THE_RIGHT(scalar)                                                                     \
   {.schema = "aten::add.builtin_" scalar "(" scalar " a, Tensor b) -> Tensor",                          \

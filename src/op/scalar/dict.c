@@ -1,7 +1,8 @@
 /* Dicts: one kernel for each operator serves the six key types. */
-#include "call/results.h"
-
 #include <assert.h>
+
+#include "call/results.h"
+#include "call/row.h"
 
 static Status key_error(IValue key) {
   StrBuf text = {0};

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "call/results.h"
+#include "call/row_extras.h"
 
 static Status str_of(Call *c) {
   StrBuf out = {0};

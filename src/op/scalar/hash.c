@@ -2,6 +2,7 @@
  * with. Integers are their own; text and floats go through MurmurHash64A (A. Appleby, 2008) as libstdc++ seeds it;
  * tuples combine their elements as boost does. Dicts hash in another way: theirs is a secret of the process. */
 #include "call/results.h"
+#include "call/row.h"
 
 static const uint64_t MULTIPLIER = 0xc6a4a7935bd1e995, SEED = 0xc70f6907;
 

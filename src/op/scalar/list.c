@@ -1,7 +1,8 @@
 /* Lists of any element type. Whoever reads a whole list holds it first, so that other threads can't change it
  * meanwhile. */
-#include "call/operator.h"
+#include "base/work_limit.h"
 #include "call/results.h"
+#include "call/row.h"
 #include "compute/element/element.h"
 #include "ivalue/lock.h"
 

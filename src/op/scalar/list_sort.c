@@ -3,9 +3,10 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "call/operator.h"
 #include "call/results.h"
+#include "call/row.h"
 #include "compute/element/element.h"
+#include "type/class_type.h"
 
 static int up_ints(const void *a, const void *b) {
   int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;

@@ -1,8 +1,9 @@
 /* torch.tensor and torch.as_tensor of Python numbers and nested lists. Values take the default dtype of their kind
  * first, then the dtype asked for, as TorchScript has it. */
-#include "call/options.h"
-
 #include <assert.h>
+
+#include "call/options.h"
+#include "call/row.h"
 
 /* The kind of number at the bottom of nested lists; NULL for what is no number. */
 static const Type *innermost(const List *list) {

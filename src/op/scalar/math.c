@@ -1,6 +1,7 @@
 /* The functions of Python's math and cmath on numbers. As TorchScript has them they never raise for a domain: sqrt(-1.)
  * is nan. */
 #include "call/results.h"
+#include "call/row.h"
 
 #include <complex.h> /* last: its macro `complex` would hide a field */
 #include <math.h>

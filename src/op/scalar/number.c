@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "call/results.h"
+#include "call/row.h"
 #include "ivalue/scalar.h"
 
 typedef enum Joint { JOINT_INT, JOINT_FLOAT, JOINT_COMPLEX } Joint;

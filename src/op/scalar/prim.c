@@ -1,6 +1,6 @@
 /* Rows of primitives that the interpreter runs as instructions of its own (they are here for their schemas: matching,
  * aliases, side effects), and of the silent conversions of tensors to numbers. */
-#include "call/operator.h"
+#include "call/row_extras.h"
 
 /* Only the interpreter can do it. */
 static Status not_alone(Call *call) {

@@ -1,7 +1,9 @@
 /* Strings. As in TorchScript a string is its bytes: lengths, indices and character classes are those of ASCII. */
-#include "call/results.h"
-
 #include <assert.h>
+
+#include "base/work_limit.h"
+#include "call/results.h"
+#include "call/row.h"
 
 static bool is_upper(char c) {
   return c >= 'A' && c <= 'Z';

@@ -1,13 +1,14 @@
 /* Operators on values of any type: identity, hashes, optionals, tuples, enums, devices, sizes, and questions about the
  * surroundings. */
-#include "base/clock.h"
-
 #include <assert.h>
 
+#include "base/clock.h"
 #include "call/options.h"
 #include "call/results.h"
-#include "tensor/promote.h"
+#include "call/row_extras.h"
 #include "tensor/device_map.h"
+#include "tensor/random.h"
+#include "type/class_type.h"
 
 /* ---- identity ---- */
 

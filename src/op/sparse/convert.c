@@ -2,8 +2,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "call/results.h"
+#include "call/row.h"
 #include "op/sparse/sparse.h"
+#include "tensor/sparse.h"
 
 /* ---- shared ---- */
 

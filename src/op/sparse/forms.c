@@ -1,12 +1,11 @@
 /* Forms of operators that compute with the values of sparse tensors: what keeps zeros zero, sums, products of
  * elements, copies. */
-#include "call/call_plan.h"
-
 #include <assert.h>
 
-#include "call/results.h"
+#include "call/call_plan.h"
 #include "op/sparse/sparse.h"
 #include "tensor/promote.h"
+#include "tensor/sparse.h"
 
 /* Refuses compressed tensors by name. */
 static Status expect_coo_first(const Call *c) {

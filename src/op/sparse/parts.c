@@ -1,6 +1,8 @@
 /* Rows that put sparse tensors together and give their parts back. */
 #include "call/results.h"
+#include "call/row.h"
 #include "op/sparse/sparse.h"
+#include "tensor/sparse.h"
 
 #define OPTIONS "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory="
 

@@ -1,9 +1,11 @@
 /* Products of sparse matrices with dense ones and with each other. */
-#include "call/options.h"
-
 #include <assert.h>
 
+#include "call/kind_form.h"
+#include "call/options.h"
+#include "call/row.h"
 #include "op/sparse/sparse.h"
+#include "tensor/sparse.h"
 
 static Status shapes_error(const Tensor *a, const Tensor *b) {
   return status_new(ERROR_RUNTIME, "mat1 and mat2 shapes cannot be multiplied (%s and %s)",

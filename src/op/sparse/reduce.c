@@ -1,5 +1,5 @@
 /* Rows that sum sparse tensors and take softmax along them. */
-#include "op/sparse/sparse.h"
+#include "call/row.h"
 
 #define BODY(text, statements) \
   { .schema = text, .body = statements }

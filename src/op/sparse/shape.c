@@ -2,7 +2,10 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "call/kind_form.h"
+#include "call/operator.h"
 #include "op/sparse/sparse.h"
+#include "tensor/sparse.h"
 
 /* ---- dimensions ---- */
 

@@ -1,8 +1,7 @@
 /* What kernels of sparse tensors share. */
 #pragma once
 
-#include "call/kind_form.h"
-#include "tensor/sparse.h"
+#include "call/call.h"
 
 /* Calls an operator that gives one tensor. */
 Status sparse_op(Exec *exec, OpRef *ref, uint32_t count, const IValue *inputs, Tensor **out) MUST_CHECK;

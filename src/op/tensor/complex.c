@@ -1,12 +1,11 @@
 /* Rows of complex tensors: parts, views as pairs of reals, lazy conjugation and negation. */
-#include "call/operator.h"
-#include "tensor/layout.h"
-
 #include <assert.h>
 #include <math.h>
 
+#include "call/row.h"
 #include "op/tensor/view.h"
 #include "tensor/iterate.h"
+#include "tensor/layout.h"
 
 static bool is_complex(const Tensor *t) {
   return dtype_is_complex((DType)t->dtype);

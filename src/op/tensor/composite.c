@@ -1,5 +1,5 @@
 /* Rows that are short compositions of other operators, of no family of their own. */
-#include "call/operator.h"
+#include "call/row.h"
 
 #define COMPOSITE(text, body_, ...) \
   { .schema = text, .body = body_, __VA_ARGS__ }

@@ -1,6 +1,7 @@
 /* Rows that make tensors of given sizes, or of another tensor's, holding nothing or one number. */
 #include "base/work_limit.h"
 #include "call/options.h"
+#include "call/row_extras.h"
 
 /* `dtype, layout, device, pin_memory` as every such schema ends. */
 #define OPTIONS "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"

@@ -1,5 +1,5 @@
 /* What PyTorch 2.x takes operators apart into, and its checks: rows that are short compositions of others. */
-#include "call/operator.h"
+#include "call/row.h"
 
 #define COMPOSITE(text, body_) \
   { .schema = text, .body = body_ }

@@ -1,5 +1,5 @@
 /* aten::_foreach_*: one operator over lists of tensors, as optimizers call them. In-place forms derive from these. */
-#include "call/operator.h"
+#include "call/row.h"
 
 #define EACH(schema_, expression)           \
   {                                         \

@@ -2,11 +2,11 @@
  *
  * All of them walk the index tensor's shape with a view of the table (the tensor that is read or written) whose stride
  * along the dimension is 0; the index read at each place says how far to step along it. */
-#include "base/parallel.h"
-
 #include <assert.h>
 
-#include "call/operator.h"
+#include "base/parallel.h"
+#include "base/work_limit.h"
+#include "call/row.h"
 #include "compute/element/element.h"
 #include "tensor/iterate.h"
 

@@ -1,5 +1,5 @@
 /* What backward graphs consist of besides formulas: gradients that may be undefined, summed to sizes, of a dtype. */
-#include "call/operator.h"
+#include "call/row.h"
 
 static Status same(Call *call) {
   call_set(call, 0, ivalue_retain(call->inputs[0]));

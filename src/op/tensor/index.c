@@ -2,13 +2,13 @@
  *
  * The indices become one list of element offsets into the table (masks as the positions of their true elements); the
  * dimensions that are not indexed are walked around it. */
-#include "call/agree.h"
-
 #include <assert.h>
 
-#include "call/operator.h"
+#include "base/parallel.h"
+#include "base/work_limit.h"
+#include "call/agree.h"
+#include "call/row.h"
 #include "compute/element/element.h"
-#include "tensor/iterate.h"
 #include "tensor/layout.h"
 
 typedef struct Indexing {

@@ -1,11 +1,11 @@
 /* Joining tensors: cat and stack as kernels that copy runs of memory, the rest in terms of them. */
-#include "op/tensor/view.h"
-
 #include <assert.h>
 
 #include "base/copy_short.h"
-#include "tensor/promote.h"
+#include "base/parallel.h"
+#include "call/row_extras.h"
 #include "tensor/layout.h"
+#include "tensor/promote.h"
 
 /* The oldest exception of all: a vector of no elements joins with anything. */
 static bool is_skipped(const Tensor *t) {

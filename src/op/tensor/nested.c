@@ -1,9 +1,9 @@
 /* Nested tensors: sequences of several lengths in one tensor, as encoders pass them between their layers. Held as the
  * padded tensor with the sizes of its parts beside it; marked opaque, so that only the operators of this file see the
  * padding. */
-#include "call/operator.h"
-
 #include <assert.h>
+
+#include "call/row.h"
 
 typedef struct NestedSizes {
   TensorExtension base;

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "call/pointwise.h"
+#include "call/row_extras.h"
 #include "compute/activation.h"
 
 #define POINTWISE (OP_INPLACE | OP_OUT | OP_ALIASING_OK)

@@ -1,5 +1,5 @@
 /* Second names: each row calls the operator that it is another name of. */
-#include "call/operator.h"
+#include "call/row.h"
 
 #define ALIAS(name, parameters, call, more, ...)                                                            \
   {                                                                                                         \

@@ -1,5 +1,5 @@
 /* Rows of arithmetic on two operands and of what combines three. */
-#include "call/pointwise.h"
+#include "call/row_extras.h"
 
 #define POINTWISE (OP_INPLACE | OP_OUT | OP_ALIASING_OK)
 

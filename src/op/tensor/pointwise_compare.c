@@ -1,6 +1,6 @@
 /* Rows of comparisons, logic, bits, choices between operands, and tests of one number. */
 #include "call/options.h"
-#include "call/pointwise.h"
+#include "call/row.h"
 
 #define POINTWISE (OP_INPLACE | OP_OUT | OP_ALIASING_OK)
 #define PREDICATE (OP_INPLACE | OP_OUT | OP_ALIASING_OK | OP_NOT_DIFFERENTIABLE)

@@ -1,5 +1,5 @@
 /* Rows of the special functions. */
-#include "call/pointwise.h"
+#include "call/row.h"
 
 #define SPECIAL(name, formula, gradient)                                                                         \
   {                                                                                                              \

@@ -1,7 +1,8 @@
 /* Rows of functions of one tensor: elementary functions, rounding, signs and parts. */
 #include "call/pointwise.h"
-#include "compute/activation.h"
 #include "call/row_dtypes.h"
+#include "call/row_extras.h"
+#include "compute/activation.h"
 #include "tensor/layout.h"
 
 #define POINTWISE (OP_INPLACE | OP_OUT | OP_ALIASING_OK)

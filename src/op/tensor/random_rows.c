@@ -1,9 +1,10 @@
 /* Rows that draw random numbers: made tensors, and in-place fills. The generator is locked while it is drawn from. */
-#include "call/options.h"
-
 #include <assert.h>
 
+#include "call/options.h"
+#include "call/row.h"
 #include "tensor/iterate.h"
+#include "tensor/random.h"
 
 #define OPTIONS "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 #define LONG_OPTIONS "ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None"

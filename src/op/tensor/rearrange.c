@@ -1,6 +1,7 @@
 /* Rearranging elements: flip, roll, repeat, triangles, diagonals, shuffles. */
+#include "base/parallel.h"
+#include "call/row.h"
 #include "op/tensor/view.h"
-
 #include "tensor/iterate.h"
 #include "tensor/layout.h"
 

@@ -1,10 +1,9 @@
 /* Rows of the reductions: sum, mean, prod, any, all, extremes, variances, norms. */
-#include "compute/reduce/reduce_ops.h"
-
 #include <assert.h>
 #include <math.h>
 
-#include "call/operator.h"
+#include "call/row_extras.h"
+#include "compute/reduce/reduce_ops.h"
 #include "tile/line.h"
 
 /* What a row computes. */

@@ -1,10 +1,11 @@
 /* Sampling: multinomial, poisson, binomial, gamma, dirichlet. Each draws from the generator in PyTorch's order. */
-#include "call/operator.h"
-
 #include <assert.h>
 #include <math.h>
 
+#include "base/work_limit.h"
+#include "call/row.h"
 #include "tensor/iterate.h"
+#include "tensor/random.h"
 
 /* ---- multinomial ---- */
 static Status check_multinomial(const Call *c, const Tensor *self, int64_t samples, bool replacement) {

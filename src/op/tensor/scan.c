@@ -1,9 +1,10 @@
 /* Running results along one dimension: cumsum, cumprod, cummax, cummin, logcumsumexp. */
-#include "base/parallel.h"
-#include "call/operator.h"
-#include "tensor/iterate.h"
-
 #include <math.h>
+
+#include "base/parallel.h"
+#include "base/work_limit.h"
+#include "call/row.h"
+#include "tensor/iterate.h"
 
 enum { CHUNK = 128, LEAST_INNER = 16 };
 

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 
 #include "base/parallel.h"
-#include "call/operator.h"
+#include "base/work_limit.h"
+#include "call/row.h"
 #include "compute/sort/sort.h"
 #include "tensor/iterate.h"
 

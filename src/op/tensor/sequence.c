@@ -1,6 +1,7 @@
 /* Rows whose elements follow from their place: arange, linspace, logspace, indices of triangles, windows. */
 #include "base/work_limit.h"
 #include "call/options.h"
+#include "call/row_extras.h"
 
 #include <assert.h>
 #include <complex.h> /* after ours: its macros are common words */

@@ -1,7 +1,7 @@
 /* Rows that order values along a dimension: sort, topk, kthvalue, median, mode. */
-#include "call/operator.h"
+#include "call/row.h"
 #include "compute/sort/sort.h"
-
+#include "schema/schema.h"
 #include "tensor/iterate.h"
 #include "tensor/layout.h"
 

@@ -1,5 +1,7 @@
 /* Lists of views: chunk, split, unbind, tensor_split and their unsafe and copying forms. */
+#include "base/vec.h"
 #include "base/work_limit.h"
+#include "call/row.h"
 #include "op/tensor/view.h"
 
 /* Collects views; gives all of them to output 0, or none. */

@@ -1,7 +1,8 @@
 /* Rows that ask a tensor something: sizes, dtype, flags, its one element as a number. */
 #include "call/options.h"
-#include "call/operator.h"
+#include "call/row.h"
 #include "compute/element/element.h"
+#include "tensor/changed.h"
 #include "tensor/promote.h"
 #include "tensor/sparse.h"
 

@@ -1,5 +1,6 @@
 /* Rows that copy a tensor or change its dtype, device, memory format, sizes or storage. */
 #include "call/options.h"
+#include "call/row.h"
 #include "tensor/device_map.h"
 
 #define OPTIONS "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"

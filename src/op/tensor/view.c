@@ -2,6 +2,8 @@
  * with the gradient written into the same place (op/tensor/view_scatter.c). */
 #include "op/tensor/view.h"
 
+#include "call/row_extras.h"
+
 /* ---- what the forms share ---- */
 
 /* What a row shows of its arguments: a new tensor over input 0's storage (or, for reshape, a copy where no view can

@@ -1,6 +1,7 @@
 /* What the rows of views and of their inverses share. */
 #pragma once
 
+#include "call/call.h"
 #include "call/operator.h"
 
 enum { OP_VIEW = OP_ACCEPT_CONJ | OP_ACCEPT_META | OP_ACCEPT_QUANTIZED };

@@ -2,6 +2,7 @@
  * zeros. */
 #include "op/tensor/view.h"
 
+#include "call/row.h"
 #include "tensor/iterate.h"
 
 /* Where to write: a view of `t`, found with the call's arguments. */

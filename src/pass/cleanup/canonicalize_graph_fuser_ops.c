@@ -1,5 +1,6 @@
 /* What the fuser understands: aten::chunk with constant arguments whose list is only taken apart becomes
  * prim::ConstantChunk with an output for each piece, and a constant tensor without dimensions becomes a number. */
+#include "ir/constant.h"
 #include "ir/graph_log.h"
 #include "pass/pass.h"
 #include "pass/rewrite/rewrite.h"

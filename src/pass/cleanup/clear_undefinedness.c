@@ -2,7 +2,6 @@
  * need not hold for them. */
 #include "ir/graph_log.h"
 #include "pass/pass.h"
-#include "type/tensor_type.h"
 
 #define FILE_NAME "clear_undefinedness"
 

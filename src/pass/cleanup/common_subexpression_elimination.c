@@ -1,13 +1,12 @@
 /* Common subexpression elimination: of two nodes that compute the same from the same, the second goes, where nobody
  * writes to what they read or give, no sharing becomes visible and grad mode stays. Blocks know the nodes of the blocks
  * around them. */
-#include "ir/graph_log.h"
-
 #include <assert.h>
 
+#include "ir/graph_log.h"
+#include "ir/node_kind.h"
 #include "pass/motion/with_aliases.h"
 #include "pass/pass.h"
-#include "pass/types/tensor_facts.h"
 #include "report/jit_log.h"
 
 #define FILE_NAME "common_subexpression_elimination"

@@ -1,12 +1,12 @@
 /* Constant propagation over immutable values: what depends on constants alone, has no effects and gives values that
  * nobody can change runs now. Ifs with a known condition are replaced by their branch, loops that never run and values
  * that they do not change disappear. Needs operators that run; a failing one is left for run time. */
-#include "ir/graph_log.h"
-
 #include <assert.h>
 
 #include "call/call_plan.h"
 #include "call/device_kernel.h"
+#include "ir/graph_log.h"
+#include "ir/node_kind.h"
 #include "pass/motion/with_aliases.h"
 #include "pass/pass.h"
 #include "tensor/device_class.h"

@@ -2,13 +2,13 @@
  * it) and what the graph returns are live, and what they need. Outputs
  * of Ifs and values carried by Loops are marked one by one, so a dead one goes while the others stay. A write is live
  * when something live, or somebody outside, may see the memory. */
-#include "ir/alias_db.h"
-
 #include <assert.h>
 
+#include "ir/alias_db.h"
 #include "ir/graph_log.h"
 #include "ir/subgraph.h"
 #include "pass/pass.h"
+#include "schema/schema.h"
 
 #define FILE_NAME "dead_code_elimination"
 

@@ -2,7 +2,6 @@
  * what knows tensors only; wick does not run them. */
 #include "ir/graph_log.h"
 #include "pass/pass.h"
-#include "pass/rewrite/rewrite.h"
 
 #define FILE_NAME "erase_number_types"
 

@@ -2,8 +2,10 @@
  */
 #include <stdio.h>
 
+#include "call/row.h"
 #include "ir/graph_log.h"
 #include "pass/pass.h"
+#include "schema/schema.h"
 
 #define FILE_NAME "normalize_ops"
 

@@ -1,4 +1,5 @@
 /* The table of this folder's passes; all passes by name. */
+#include "call/exec.h"
 #include "pass/pass.h"
 
 static const Pass *const passes[] = {

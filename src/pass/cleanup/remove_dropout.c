@@ -1,4 +1,6 @@
 /* Removes dropout that does not train: it is the identity. In-place forms go too, for they write nothing then. */
+#include "call/operator.h"
+#include "ir/constant.h"
 #include "ir/graph_log.h"
 #include "pass/pass.h"
 #include "pass/rewrite/rewrite.h"

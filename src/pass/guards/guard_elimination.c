@@ -5,12 +5,12 @@
  *
  * A guard may stand anywhere between its value and the uses: what it promises holds as long as the value lives
  * (insert_guards), and a bailout takes up the run wherever it is. It never moves between prim::Enter and prim::Exit. */
-#include "pass/pass.h"
-
 #include <assert.h>
 
 #include "ir/graph_log.h"
+#include "pass/pass.h"
 #include "pass/types/shape_analysis.h"
+#include "type/tensor_type.h"
 
 #define FILE_NAME "guard_elimination"
 

@@ -1,12 +1,12 @@
 /* Guards in place of profiles. They promise what lasts (lasting_facts.h); where grad mode is off, nothing about
  * requires_grad, which nobody asks for then. Between prim::Enter and prim::Exit there are none: a bailout could not
  * take the open `with` along. */
-#include "pass/pass.h"
-
 #include <assert.h>
 
 #include "ir/graph_log.h"
+#include "pass/pass.h"
 #include "pass/types/lasting_facts.h"
+#include "pass/types/tensor_facts.h"
 #include "type/tensor_type.h"
 
 #define FILE_NAME "insert_guards"

@@ -2,7 +2,7 @@
  * inputs, of attributes that neither the graph nor what it calls writes. */
 #pragma once
 
-#include "ir/ir.h"
+#include "ir/graph.h"
 
 typedef struct AttributeReads {
   Value **inputs; /* by number of the value: the input that its chain begins at; NULL: no such read */

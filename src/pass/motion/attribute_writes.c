@@ -1,6 +1,9 @@
 /* A walk over a graph and what it calls. */
 #include "pass/motion/attribute_writes.h"
 
+#include "base/stack.h"
+#include "ir/unit.h"
+
 static void collect_writes(AttributeWrites *w, const Graph *graph, const Block *block);
 
 static void collect_call(AttributeWrites *w, const Function *callee) {

@@ -1,7 +1,8 @@
 /* Which attributes of which classes a graph may write, in what it calls too. */
 #pragma once
 
-#include "ir/ir.h"
+#include "ir/graph.h"
+#include "type/class_type.h"
 
 typedef struct AttributeWrites {
   PtrMap attributes; /* ClassAttribute: written somewhere */

@@ -4,6 +4,7 @@
 
 #include "ir/graph_log.h"
 #include "pass/pass.h"
+#include "pass/rewrite/rewrite.h"
 
 #define FILE_NAME "inliner"
 

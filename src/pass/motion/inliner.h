@@ -1,8 +1,7 @@
 /* Inlining, with a say of who wants it in what becomes of the nodes before more is inlined into them. */
 #pragma once
 
-#include "ir/ir.h"
-#include "pass/rewrite/rewrite.h"
+#include "ir/unit.h"
 
 typedef struct InlineVisitor {
   /* Is shown every node in the order in which they run, before its blocks. May put others in its place; gives the node

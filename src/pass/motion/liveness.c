@@ -1,9 +1,10 @@
 /* The walk keeps a set of live values as bits by number. */
-#include "pass/pass.h"
+#include "pass/motion/liveness.h"
 
 #include <assert.h>
 
-#include "pass/motion/liveness.h"
+#include "ir/node_kind.h"
+#include "pass/pass.h"
 
 #define FILE_NAME "liveness"
 

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "pass/motion/attribute_reads.h"
-#include "pass/pass.h"
 
 /* live: what is needed after `node` without its outputs, in order of value numbers; valid during the call, which must
  * not change the graph. */

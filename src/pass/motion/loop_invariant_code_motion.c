@@ -1,9 +1,11 @@
 /* What a loop computes anew in every iteration from values that come from outside moves in front of it: where nobody
  * writes to what it reads or gives, nothing has an effect, and it can't fail, or the loop is known to run. */
+#include "call/operator.h"
+#include "ir/constant.h"
 #include "ir/graph_log.h"
+#include "ir/node_kind.h"
 #include "pass/motion/with_aliases.h"
 #include "pass/pass.h"
-#include "pass/rewrite/rewrite.h"
 
 #define FILE_NAME "loop_invariant_code_motion"
 

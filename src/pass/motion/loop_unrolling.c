@@ -1,10 +1,10 @@
 /* Unrolling of counted loops, whose conditions are constantly true: a small body with few known iterations stands there
  * as often as it runs; else the loop does UNROLL_FACTOR iterations at a time and an epilogue the rest. Peeling puts the
  * first iterations in front of the loop. The limits are in rewrite.h; beyond them loops stay as they are. */
-#include "ir/graph_log.h"
-
 #include <assert.h>
 
+#include "ir/constant.h"
+#include "ir/graph_log.h"
 #include "pass/pass.h"
 #include "pass/rewrite/rewrite.h"
 

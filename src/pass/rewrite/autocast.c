@@ -3,9 +3,11 @@
  * before; one that is left in an enabled region is an error, since it would compute in other dtypes. Forked graphs are
  * regions of their own. Of devices there is the processor: regions of others change nothing but what
  * is_autocast_enabled says. */
+#include "call/row.h"
 #include "ir/graph_log.h"
 #include "pass/motion/inliner.h"
 #include "pass/pass.h"
+#include "pass/rewrite/rewrite.h"
 
 #define FILE_NAME "autocast"
 

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "ir/constant.h"
 #include "ir/graph_log.h"
 #include "pass/pass.h"
 #include "pass/rewrite/rewrite.h"

@@ -2,10 +2,9 @@
  * where all have the same sizes one product of the a side by side and the b one over the other. prim::MMBatchSide(m,
  * x...) are the products of m with every x, from the left (side 0) or the right: one product where the x fit together.
  * Else, and while gradients are recorded, the products are made one by one. */
-#include "call/operator.h"
-
 #include <assert.h>
 
+#include "call/row_extras.h"
 #include "ir/graph.h"
 
 enum { MAX_ROWS_TO_JOIN = 1024 /* larger products gain nothing from being one */ };

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "ir/alias_db.h"
-#include "pass/rewrite/rewrite.h"
 
 /* The node that alone uses the only output of `node`, in the same block; NULL: there is none. */
 Node *chain_next(const Node *node);

@@ -2,11 +2,13 @@
  * engine writes each result where the joined tensor has it (op/nn/conv_region.c). */
 #include "call/call_plan.h"
 #include "interp/region_read.h"
+#include "ir/constant.h"
 #include "ir/graph_log.h"
 #include "ir/subgraph.h"
 #include "pass/motion/with_aliases.h"
 #include "pass/pass.h"
 #include "pass/rewrite/chain.h"
+#include "pass/rewrite/rewrite.h"
 
 #define FILE_NAME "concat_in_place"
 

@@ -1,9 +1,9 @@
 /* aten::cat of what another aten::cat along the same dimension gave takes that one's tensors itself, where nobody
  * writes to them in between: each is copied once. */
+#include "ir/constant.h"
 #include "ir/graph_log.h"
 #include "pass/motion/with_aliases.h"
 #include "pass/pass.h"
-#include "pass/rewrite/rewrite.h"
 #include "report/jit_log.h"
 
 #define FILE_NAME "concat_opt"

@@ -2,6 +2,8 @@
  * convolution: weight * s and (bias - mean) * s + beta, with s = gamma / sqrt(var + eps). For frozen graphs. */
 #include <assert.h>
 
+#include "call/call.h"
+#include "ir/constant.h"
 #include "ir/graph_log.h"
 #include "pass/pass.h"
 #include "pass/rewrite/rewrite.h"

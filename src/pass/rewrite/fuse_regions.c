@@ -4,13 +4,16 @@
  * gradients included, the engine declines, so little need be known of the tensors here. */
 #include <assert.h>
 
+#include "call/row_extras.h"
 #include "compute/conv/conv.h"
 #include "interp/region_read.h"
+#include "ir/constant.h"
 #include "ir/graph_log.h"
 #include "pass/motion/with_aliases.h"
 #include "pass/pass.h"
 #include "pass/rewrite/chain.h"
 #include "pass/rewrite/join_anchors.h"
+#include "pass/rewrite/rewrite.h"
 
 #define FILE_NAME "fuse_regions"
 

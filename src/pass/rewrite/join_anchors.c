@@ -3,7 +3,6 @@
 
 #include "interp/region_read.h"
 #include "ir/graph_log.h"
-#include "pass/pass.h"
 #include "pass/rewrite/chain.h"
 
 #define FILE_NAME "fuse_regions"

@@ -1,8 +1,9 @@
 /* Matching goes from a pattern's end up the operands. */
+#include "pass/rewrite/pattern.h"
+
 #include <assert.h>
 
-#include "pass/rewrite/pattern.h"
-#include "pass/rewrite/rewrite.h"
+#include "ir/constant.h"
 
 enum { MATCH_MAX_SPAN = 4096 /* nodes between the first and the last one of a match */ };
 

@@ -1,10 +1,12 @@
 /* Rules for what the types of tensors decide, tests for None that the type decides, casts and unwraps to the type a
  * value has; and the pass that walks with all tables. Rules for lists, dicts, numbers and those that ask for aliases
  * have files of their own. */
+#include "call/operator.h"
+#include "ir/constant.h"
+#include "ir/graph_log.h"
 #include "pass/pass.h"
-#include "pass/rewrite/rewrite_rule.h"
 #include "pass/rewrite/rewrite.h"
-#include "pass/types/tensor_facts.h"
+#include "pass/rewrite/rewrite_rule.h"
 
 #define FILE_NAME "peephole"
 

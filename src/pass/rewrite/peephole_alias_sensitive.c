@@ -3,9 +3,10 @@
  * convolution gives. */
 #include <math.h>
 
+#include "ir/constant.h"
 #include "pass/pass.h"
-#include "pass/rewrite/rewrite_rule.h"
 #include "pass/rewrite/rewrite.h"
+#include "pass/rewrite/rewrite_rule.h"
 #include "pass/types/shape_evaluate.h"
 
 #define FILE_NAME "peephole_alias_sensitive"

@@ -1,9 +1,11 @@
 /* Rules for lists that are made in the graph and never written: len, indexing, slicing, unpacking and adding are known
  * from prim::ListConstruct. With `refine` the branches of a test for the length of a list know it too: no rule, as it
  * looks around the node. */
+#include "ir/constant.h"
 #include "pass/pass.h"
-#include "pass/rewrite/rewrite_rule.h"
 #include "pass/rewrite/rewrite.h"
+#include "pass/rewrite/rewrite_rule.h"
+#include "report/jit_log.h"
 
 #define FILE_NAME "peephole_list_idioms"
 

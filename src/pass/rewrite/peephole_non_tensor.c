@@ -1,8 +1,9 @@
 /* Rules for numbers and bools: sums with constants gathered, conversions to the type a value has, Ifs whose result is
  * their condition. */
+#include "ir/constant.h"
 #include "pass/pass.h"
-#include "pass/rewrite/rewrite_rule.h"
 #include "pass/rewrite/rewrite.h"
+#include "pass/rewrite/rewrite_rule.h"
 
 #define FILE_NAME "peephole_non_tensor"
 

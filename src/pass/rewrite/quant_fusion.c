@@ -3,11 +3,12 @@
  * name when it runs. */
 #include <assert.h>
 
-#include "call/operator.h"
+#include "call/row_extras.h"
 #include "ir/graph_log.h"
 #include "pass/pass.h"
 #include "pass/rewrite/rewrite.h"
 #include "pass/rewrite/rewrite_rule.h"
+#include "schema/schema.h"
 
 #define FILE_NAME "quant_fusion"
 

@@ -2,15 +2,16 @@
  * part of making it. Only where making and writing can stand side by side, so that nobody sees the value between. Of
  * operators, only where types tell that the functional one gives what self is: dtype, sizes and strides. Others stay,
  * and their results stand for self after them. */
-#include "ir/graph_log.h"
+#include "pass/rewrite/remove_mutation.h"
 
 #include <assert.h>
 
+#include "call/operator.h"
+#include "ir/graph_log.h"
 #include "pass/motion/with_aliases.h"
 #include "pass/pass.h"
-#include "pass/rewrite/remove_mutation.h"
-#include "pass/rewrite/rewrite.h"
 #include "pass/types/shape_evaluate.h"
+#include "schema/schema.h"
 
 #define FILE_NAME "remove_mutation"
 

@@ -3,6 +3,9 @@
 
 #include <assert.h>
 
+#include "call/row.h"
+#include "schema/schema.h"
+
 bool value_is_none(const Value *value) {
   return value->type->kind == TYPE_NONE;
 }

@@ -4,8 +4,7 @@
 
 #include <assert.h>
 
-#include "ir/constant.h"
-#include "report/jit_log.h"
+#include "ir/graph.h"
 
 enum {
   INLINE_MAX_NODES = 1 << 18, /* what inlining may make of a graph; beyond it calls stay calls */

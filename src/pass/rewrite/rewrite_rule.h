@@ -59,12 +59,13 @@
  *
  * Values that had no uses get none by it, but for the new node; heights of what comes after fall or stay. So the sum of
  * the heights of all values with uses falls each time, and it is finite. A new rule of these tables has to be of one of
- * these kinds. tests/unit/pass/test_rewrite_rules.c wants an example of each rule in tests/data/rewrite_rules.txt, applies
- * the rule to it and walks on until nothing changes. */
+ * these kinds. tests/unit/pass/test_rewrite_rules.c wants an example of each rule in tests/data/rewrite_rules.txt,
+ * applies the rule to it and walks on until nothing changes. */
 #pragma once
 
 #include <assert.h>
 
+#include "call/exec.h"
 #include "ir/alias_db.h"
 #include "pass/rewrite/pattern.h"
 

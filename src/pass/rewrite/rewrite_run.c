@@ -1,8 +1,9 @@
 /* The walk that applies rewrite rules: rewrite_rule.h has what it promises. */
-#include "pass/pass.h"
 #include "pass/rewrite/rewrite.h"
+
 #include "pass/rewrite/rewrite_read.h"
 #include "pass/types/tensor_facts.h"
+#include "report/jit_log.h"
 
 #define FILE_NAME "subgraph_rewrite"
 

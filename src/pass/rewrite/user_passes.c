@@ -2,6 +2,7 @@
 #include "pass/rewrite/user_passes.h"
 
 #include "base/fork.h"
+#include "base/heap.h"
 
 typedef struct Entry {
   struct Entry *_Atomic next;

@@ -2,6 +2,7 @@
  * would take them for pure, so no pass that ran could be right. */
 #include "ir/graph_log.h"
 #include "pass/pass.h"
+#include "schema/schema.h"
 
 #define FILE_NAME "check_inplace"
 

@@ -1,7 +1,8 @@
 /* Collects the memory that nodes write to, by what they may change there (node_changes). */
 #include "pass/types/lasting_facts.h"
 
-#include "type/tensor_type.h"
+#include "ir/node_kind.h"
+#include "pass/types/tensor_facts.h"
 
 typedef VEC(const Node *) NodeVec;
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "ir/alias_db.h"
-#include "pass/types/tensor_facts.h"
 
 typedef struct LastingFacts {
   Arena *scratch;

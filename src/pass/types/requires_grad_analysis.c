@@ -1,12 +1,12 @@
 /* requires_grad of every tensor, as far as the inputs' types tell and it lasts (lasting_facts.h). What is unknown stays
  * unknown. */
-#include "pass/pass.h"
-
 #include <assert.h>
 
 #include "ir/graph_log.h"
+#include "ir/node_kind.h"
+#include "pass/pass.h"
 #include "pass/types/lasting_facts.h"
-#include "type/tensor_type.h"
+#include "pass/types/tensor_facts.h"
 
 #define FILE_NAME "requires_grad_analysis"
 

@@ -1,13 +1,18 @@
 /* Types of tensors, forward through the graph: operators by shape_evaluate, structure by rules. Types of inputs, of
  * constants, of attributes and of guards stand as far as they last (lasting_facts.h); all others are computed anew. */
-#include "pass/pass.h"
+#include "pass/types/shape_analysis.h"
 
 #include <assert.h>
 
+#include "call/call.h"
 #include "ir/graph_log.h"
-#include "pass/types/shape_analysis.h"
-
+#include "ir/node_kind.h"
+#include "pass/pass.h"
 #include "pass/types/lasting_facts.h"
+#include "pass/types/shape_evaluate.h"
+#include "pass/types/tensor_facts.h"
+#include "schema/schema.h"
+#include "type/tensor_type.h"
 
 #define FILE_NAME "shape_analysis"
 

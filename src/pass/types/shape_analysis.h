@@ -1,7 +1,8 @@
 /* Shape analysis, as other passes use it. */
 #pragma once
 
-#include "pass/types/shape_evaluate.h"
+#include "call/exec.h"
+#include "ir/graph.h"
 
 /* Sets the types of all values of the graph. strict: only what follows for certain from guards, constants and complete
  * types of inputs; guards keep the type that they test. Else unknown sizes are tried out (shape_evaluate). */

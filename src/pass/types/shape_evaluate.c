@@ -3,7 +3,11 @@
 
 #include <assert.h>
 
+#include "call/row.h"
+#include "call/runtime.h"
 #include "pass/types/tensor_facts.h"
+#include "schema/schema.h"
+#include "type/tensor_type.h"
 
 enum { MAX_INPUTS = 64, MAX_OUTPUTS = CALL_MAX_OUTPUTS, MAX_STEPS = 100000 };
 

@@ -3,8 +3,9 @@
  * then nothing is known. */
 #pragma once
 
-#include "pass/pass.h"
-#include "type/tensor_type.h"
+#include "call/exec.h"
+#include "ir/graph.h"
+#include "tensor/random.h"
 
 typedef struct ShapeEvaluator {
   Exec exec;

@@ -1,11 +1,9 @@
 /* Zero gradients, as far as they are known before anything runs: prim::AutogradZero, and tensors whose type says that
  * they are undefined. Blocks of Ifs and Loops give unknown values. */
-#include "pass/pass.h"
-
 #include <assert.h>
 
 #include "ir/graph_log.h"
-#include "pass/types/tensor_facts.h"
+#include "pass/pass.h"
 
 #define FILE_NAME "specialize_autogradzero"
 

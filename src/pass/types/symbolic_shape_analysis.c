@@ -5,12 +5,12 @@
  * symbols; sizes that had the same numbers in all runs are the same. The numbers are products of primes, so that sizes
  * which are computed in different ways differ. What can't be computed for some choice (two symbols that must be equal)
  * keeps the type that shape analysis gives it without symbols. */
-#include "pass/pass.h"
-
 #include <assert.h>
 
 #include "ir/graph_log.h"
+#include "pass/pass.h"
 #include "pass/types/shape_analysis.h"
+#include "type/tensor_type.h"
 
 #define FILE_NAME "symbolic_shape_analysis"
 

@@ -4,6 +4,9 @@
 #include <assert.h>
 #include <ctype.h>
 
+#include "call/row.h"
+#include "ir/node_kind.h"
+#include "ir/unit.h"
 #include "type/tensor_type.h"
 
 enum { MAX_CALL_DEPTH = 4 };

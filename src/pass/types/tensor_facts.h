@@ -1,7 +1,7 @@
 /* What passes that reason about tensors' types ask of nodes. */
 #pragma once
 
-#include "pass/pass.h"
+#include "ir/graph.h"
 
 /* What may change of tensors that are there already, besides their elements; dtype and device never do. */
 enum TensorChanges {

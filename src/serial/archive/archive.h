@@ -3,6 +3,8 @@
  * says. */
 #pragma once
 
+#include "base/map.h"
+#include "base/vec.h"
 #include "serial/archive/byte_source.h"
 #include "tensor/tensor.h"
 

@@ -2,7 +2,7 @@
  * callbacks. */
 #pragma once
 
-#include "base/base.h"
+#include "base/memory.h"
 
 typedef struct ByteSource {
   /* Reads exactly `length` bytes at `offset`; the caller has checked the range against `size`. */

@@ -1,7 +1,9 @@
 /* What each instruction does, by opcode. */
-#include "serial/archive/bytecode_machine.h"
-
 #include <assert.h>
+
+#include "frontend/sugared_value.h"
+#include "serial/archive/bytecode_lift.h"
+#include "serial/archive/bytecode_machine.h"
 
 static const Type *type_at(Lift *l, int64_t index) {
   IValue text = lift_row(l, l->types, index, "type");

@@ -2,9 +2,7 @@
  * files of lifting. */
 #pragma once
 
-#include "frontend/sugared_value.h"
-#include "ir/match.h"
-#include "serial/archive/bytecode_lift.h"
+#include "serial/archive/bytecode.h"
 
 /* Those that leave the order as it is, and what lifts them. */
 #define PLAIN_INSTRUCTIONS(X)                          \

@@ -1,4 +1,5 @@
 /* The machine's stack and registers, and operators: their arguments from the stack, fitted to the schema. */
+#include "serial/archive/bytecode_lift.h"
 #include "serial/archive/bytecode_machine.h"
 #include "serial/archive/upgraders.h"
 

@@ -1,8 +1,7 @@
 /* Schemas of bytecode's methods: tables of arguments and returns, each a name, a type as text and a default. */
-#include "frontend/sugared_value.h"
-
 #include <assert.h>
 
+#include "base/stack.h"
 #include "serial/archive/bytecode_lift.h"
 #include "serial/python/python_print.h"
 

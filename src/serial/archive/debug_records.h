@@ -2,6 +2,7 @@
  * debug_info.h reads it. */
 #pragma once
 
+#include "base/map.h"
 #include "report/source.h"
 #include "serial/python/python_text.h"
 

@@ -3,6 +3,7 @@
 #include "serial/archive/import.h"
 
 #include "call/native_class.h"
+#include "interp/interp.h"
 #include "ir/operator_use.h"
 #include "serial/archive/bytecode.h"
 #include "serial/formats/file_kind.h"

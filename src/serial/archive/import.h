@@ -4,6 +4,7 @@
 #include "serial/archive/importer.h"
 #include "serial/archive/storages.h"
 #include "serial/pickle/pickle.h"
+#include "serial/serial.h"
 
 typedef struct Import {
   Archive *archive;

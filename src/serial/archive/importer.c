@@ -13,6 +13,7 @@
 #include "serial/archive/upgraders.h"
 #include "serial/archive/used_operators.h"
 #include "syntax/parser.h"
+#include "syntax/view.h"
 
 typedef struct CodeFile {
   Str module; /* "__torch__.a.b" */

@@ -2,8 +2,9 @@
  * compiled on demand, and knows CONSTANTS, torch, ops and the numbers that archives name. */
 #pragma once
 
+#include "call/exec.h"
+#include "frontend/frontend.h"
 #include "serial/archive/archive.h"
-#include "serial/serial.h"
 
 typedef struct Importer {
   Resolver resolver; /* first: the resolver's address is the importer's */

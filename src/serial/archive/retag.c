@@ -1,9 +1,10 @@
 /* ivalue_restore_type: an explicit worklist over (place of a value, type), so that neither deep values nor deep types
  * recurse; the steps are bounded because tuples that share parts would be walked once for each path. A place is a held
  * container and an index, because a list met again under another type exchanges its items. */
-#include "serial/pickle/pickle.h"
-
 #include <assert.h>
+
+#include "base/vec.h"
+#include "serial/pickle/pickle.h"
 
 enum { MAX_STEPS = 1 << 24 };
 

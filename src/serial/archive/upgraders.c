@@ -1,7 +1,7 @@
 /* Operators that meant something else say so in their rows (OpRow.since, .upgrader). */
 #include "serial/archive/upgraders.h"
 
-#include "call/operator.h"
+#include "call/row_extras.h"
 
 const char *upgrader_of(int64_t version, Str name) {
   const Operator *op = operator_find_changed(name);

@@ -3,8 +3,8 @@
  * name only when it is whole. */
 #pragma once
 
-#include "base/base.h"
 #include "base/output_file.h"
+#include "base/vec.h"
 
 typedef struct ZipRecord {
   char *name; /* owned, with the folder */

@@ -8,6 +8,7 @@
 #include "serial/formats/file_kind.h"
 #include "serial/formats/safetensors.h"
 #include "serial/pickle/pickle.h"
+#include "serial/serial.h"
 
 enum { MAX_DEPTH = 200, MAX_STEPS = 1 << 20, SHOWN_KEYS = 6, SHOWN_TEXT = 60 };
 

@@ -2,7 +2,8 @@
  * messages about files that are no programs; nothing of a file is run. */
 #pragma once
 
-#include "serial/serial.h"
+#include "ivalue/ivalue.h"
+#include "serial/archive/byte_source.h"
 
 typedef enum FileUse {
   FILE_PROGRAM, /* of TorchScript, or a zip archive that can't be read */

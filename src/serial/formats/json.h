@@ -2,7 +2,7 @@
  * use. Whoever asks names the type he expects; NULL or false is the answer when it is another. */
 #pragma once
 
-#include "base/base.h"
+#include "base/str.h"
 
 typedef struct Json Json; /* a value of the tree, which owns it */
 

@@ -3,6 +3,7 @@
  * attributes, then methods compile, since they may call those of submodules; then objects are filled. */
 #include "serial/formats/model_json.h"
 
+#include "base/stack.h"
 #include "serial/archive/used_operators.h"
 #include "serial/formats/json.h"
 

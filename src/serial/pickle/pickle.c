@@ -1,8 +1,9 @@
 /* The pickle machine: opcodes of protocols 0 to 4 that data needs, on an explicit stack. What names and calls mean
  * stands in pickle_calls.c. */
-#include "serial/pickle/pickle_globals.h"
-
 #include <assert.h>
+
+#include "base/map.h"
+#include "serial/pickle/pickle_globals.h"
 
 static Status bad(const PickleReader *r, const char *what) {
   return status_new(ERROR_DATA, "damaged pickle: %s at byte %zu", what, r->at);

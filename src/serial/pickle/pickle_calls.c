@@ -1,11 +1,11 @@
 /* What the names of a pickle mean: tensors, typed lists, ordered dicts, complex numbers, classes of the archive. */
-#include "serial/pickle/pickle_globals.h"
-
 #include <assert.h>
 
-#include "tensor/quantizer.h"
+#include "serial/pickle/pickle_globals.h"
 #include "tensor/device_map.h"
+#include "tensor/quantizer.h"
 #include "tensor/sparse.h"
+#include "type/class_type.h"
 
 static Status malformed(const char *what) {
   return status_new(ERROR_DATA, "damaged pickle: malformed arguments of %s", what);

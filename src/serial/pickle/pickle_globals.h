@@ -2,6 +2,7 @@
  * function of pickle_calls.c. Storage classes and dtypes are looked up by their names in DTYPES. */
 #pragma once
 
+#include "base/vec.h"
 #include "serial/pickle/pickle.h"
 
 #define PICKLE_CALLS(X)                                               \

@@ -1,7 +1,7 @@
 /* Opcodes of pickles that are written, and how their arguments are. */
 #pragma once
 
-#include "base/base.h"
+#include "base/str.h"
 
 enum PickleOp {
   MARK = '(',

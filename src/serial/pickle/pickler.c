@@ -4,7 +4,8 @@
 #include <assert.h>
 #include <stdio.h>
 
-#include "ir/ir.h"
+#include "base/stack.h"
+#include "interp/interp.h"
 #include "serial/pickle/pickle_globals.h"
 #include "serial/pickle/pickle_ops.h"
 #include "tensor/quantizer.h"

@@ -2,7 +2,9 @@
  * writes; what is shared stays shared. */
 #pragma once
 
-#include "interp/interp.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "call/exec.h"
 
 typedef struct Pickler {
   StrBuf out;

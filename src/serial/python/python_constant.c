@@ -2,6 +2,7 @@
  * constants. */
 #include <math.h>
 
+#include "base/stack.h"
 #include "ivalue/print.h"
 #include "serial/python/python_print.h"
 

@@ -1,4 +1,6 @@
 /* Expressions of printed Python: what one node computes, over the pieces that stand for its inputs. */
+#include "call/row.h"
+#include "ir/node_kind.h"
 #include "serial/python/python_printing.h"
 
 static void put_list(Printing *p, const Node *node, PythonText *out) {

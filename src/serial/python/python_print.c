@@ -1,8 +1,10 @@
 /* Functions as Python. A first walk, backwards, finds the nodes whose value can stand inside the one expression that
  * uses it without changing the order in which things happen; a second writes statements. */
-#include "serial/python/python_printing.h"
-
 #include <assert.h>
+
+#include "base/stack.h"
+#include "ir/node_kind.h"
+#include "serial/python/python_printing.h"
 
 enum { LONG_LINE = 40 /* expressions beyond it get a name */, INLINE_DEPTH = 200 };
 

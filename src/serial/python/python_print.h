@@ -2,7 +2,7 @@
  * graphs. Values used once stand in the expression that uses them, as PyTorch 1.13 prints them. */
 #pragma once
 
-#include "ir/ir.h"
+#include "ir/unit.h"
 #include "serial/python/python_text.h"
 
 typedef struct PythonPrinter {

@@ -2,7 +2,7 @@
  * that a person wrote. */
 #pragma once
 
-#include "base/base.h"
+#include "base/vec.h"
 #include "report/source.h"
 
 /* The text from here to the next mark was made from this range; no source: from nothing in particular. */

@@ -1,8 +1,7 @@
 /* Definitions of named types: classes with attributes, constants and methods; interfaces, enums, named tuples. */
-#include "serial/python/python_print.h"
-
 #include <assert.h>
 
+#include "serial/python/python_print.h"
 #include "syntax/token.h"
 
 void python_depend_type(PythonPrinter *printer, const Type *type) {

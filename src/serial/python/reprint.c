@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <ctype.h>
 
+#include "base/stack.h"
+#include "ir/node_kind.h"
 #include "pass/pass.h"
 #include "serial/python/python_print.h"
 

@@ -1,7 +1,9 @@
 /* Reprinting: whether the Python printer and the importer are each other's inverse. */
 #pragma once
 
-#include "serial/serial.h"
+#include "call/exec.h"
+#include "ir/unit.h"
+#include "serial/archive/byte_source.h"
 
 /* An archive without data: the code of everything the unit has compiled. */
 Status unit_export_code(const CompilationUnit *unit, Exec *exec, StrBuf *out) MUST_CHECK;

@@ -9,9 +9,11 @@
 
 #include "api/find.h"
 #include "api/handles.h"
+#include "base/cache.h"
 #include "compute/conv/conv_weights.h"
 #include "executor/executor.h"
 #include "interp/interp.h"
+#include "report/reason.h"
 #include "wick/wick.h"
 
 static void trim_stacks_of(Runtime *runtime, void *bytes) {

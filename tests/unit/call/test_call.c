@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include "call/operator.h"
+#include "call/row.h"
 #include "tensor/iterate.h"
 
 #define SIZES(...) \

@@ -7,6 +7,7 @@
 #include "api/arguments.h"
 #include "api/handles.h"
 #include "call/match.h"
+#include "call/row.h"
 
 static Status run_number(Call *c) {
   call_set(c, 0, ivalue_int(c->op->overload_name.length ? c->op->overload_name.data[0] : '-'));

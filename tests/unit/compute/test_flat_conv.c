@@ -12,8 +12,10 @@
 #include <cmocka.h>
 
 #include "activation_fixture.h"
+#include "base/parallel.h"
 #include "base/processor.h"
 #include "compute/conv/conv_patches.h"
+#include "compute/conv/flat_conv.h"
 #include "compute/conv/flat_few.h"
 #include "compute/conv/flat_planes.h"
 #include "compute/conv/flat_product.h"

@@ -6,6 +6,7 @@
 #include "interp/state.h"
 #include "ir/unit.h"
 #include "ir_fixture.h"
+#include "ivalue/snapshot.h"
 
 /* The text is baseline (markers) and plan (guards) at once; makes both kinds of Code. */
 typedef struct Pair {

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "call/call.h"
 #include "call/operator.h"
 
 static Exec exec;

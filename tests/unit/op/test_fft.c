@@ -1,4 +1,5 @@
 /* Fourier transforms against the sum that defines them; there and back; errors. */
+#include "call/call.h"
 #include "checks.h"
 
 /* after the headers: it defines `complex` */

@@ -1,6 +1,7 @@
 /* Linear algebra: looks, batches, sides, errors; what comes back multiplied together again. */
 #include "checks.h"
 
+#include "call/call.h"
 #include "compute/lapack/lapack.h"
 
 /* after the headers: it defines `complex` */

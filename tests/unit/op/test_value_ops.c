@@ -7,7 +7,9 @@
 
 #include <cmocka.h>
 
+#include "call/call.h"
 #include "call/operator.h"
+#include "schema/schema.h"
 
 static Exec exec;
 

@@ -6,6 +6,7 @@
 #include "ir_fixture.h"
 
 #include "call/operator.h"
+#include "call/row_extras.h"
 #include "pass/pass.h"
 #include "pass/rewrite/rewrite.h"
 #include "pass/rewrite/rewrite_rule.h"

@@ -7,6 +7,8 @@
 
 #include <pthread.h>
 
+#include "syntax/view.h"
+
 #include "syntax/parser.h"
 
 typedef struct Case {

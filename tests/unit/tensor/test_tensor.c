@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "base/cache.h"
+
 #include "tensor/tensor.h"
 
 #define SIZES(...) \

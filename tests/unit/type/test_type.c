@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "ivalue/ivalue.h"
+#include "type/class_type.h"
 
 static TypeStore unit;
 
