@@ -66,3 +66,7 @@ static inline Status region_call_apart(Exec *exec, const RegionText *r, const IV
   for (uint32_t i = 0; i < r->node->output_count; i++) outputs[i] = IVALUE_NONE;
   return r->body->body.run(&r->body->body, &call);
 }
+/* Calls that an engine left to the operators so far. */
+static inline uint64_t region_declines(void) {
+  return STATISTIC_GET(declines);
+}

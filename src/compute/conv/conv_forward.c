@@ -1,6 +1,7 @@
 /* Which engine does a convolution of float32. */
 #include <assert.h>
 
+#include "base/parallel.h"
 #include "compute/conv/conv_backward.h"
 #include "compute/conv/conv_patches.h"
 #include "compute/conv/conv_weights.h"
@@ -48,15 +49,31 @@ static Status run_winograd(const Work *work, const ConvParams *p, int side, cons
 }
 
 /* The epilogue alone, on all results. */
-static void finish_planes(const ConvParams *p, const ConvEpilogue *e, float *out) {
-  int64_t size = p->out[0] * p->out[1] * p->out[2];
-  for (int64_t plane = 0; plane < p->batch * p->out_channels; plane++, out += size) {
-    int64_t channel = plane % p->out_channels;
+typedef struct Finish {
+  const ConvParams *p;
+  const ConvEpilogue *epilogue;
+  float *out;
+} Finish;
+
+static void finish_some(void *argument, int64_t begin, int64_t end) {
+  const Finish *f = argument;
+  const ConvEpilogue *e = f->epilogue;
+  int64_t size = f->p->out[0] * f->p->out[1] * f->p->out[2];
+  for (int64_t plane = begin; plane < end; plane++) {
+    int64_t channel = plane % f->p->out_channels;
+    float *out = f->out + plane * size, scale = e->scale ? e->scale[channel] : 1,
+          shift = e->shift ? e->shift[channel] : 0;
     FlatTile t = {.out = out, .out_stride = size, .rows = 1, .activation = e->activation};
-    for (int64_t i = 0; i < size; i++)
-      out[i] = out[i] * (e->scale ? e->scale[channel] : 1) + (e->shift ? e->shift[channel] : 0);
+    for (int64_t i = 0; i < size; i++) out[i] = out[i] * scale + shift;
     flat_kernels()->finish_rows(&t, 0, size, size, e->add ? e->add + plane * size : NULL, out);
   }
+}
+
+static void finish_planes(const Work *work, const ConvParams *p, const ConvEpilogue *e, float *out) {
+  enum { ONE_THREAD_FLOATS = 32768 };
+  Finish f = {p, e, out};
+  int64_t size = p->out[0] * p->out[1] * p->out[2];
+  parallel_for(work->threads, p->batch * p->out_channels, 1 + ONE_THREAD_FLOATS / (size + 1), finish_some, &f);
 }
 
 bool conv_takes_gate(const ConvParams *p) {
@@ -110,10 +127,10 @@ Status conv_forward(const Work *work, const ConvParams *p, const Tensor *input, 
   TRY(tensor_restore(weight));
   if (p->transposed && conv_spread_takes(p)) {
     TRY(conv_spread_by_kept(work, p, input, weight, out));
-    finish_planes(p, epilogue, tensor_data(out));
+    finish_planes(work, p, epilogue, tensor_data(out));
     return OK;
   }
   TRY(conv_forward_portable(work, p, DTYPE_FLOAT32, tensor_data(input), tensor_data(weight), NULL, tensor_data(out)));
-  finish_planes(p, epilogue, tensor_data(out));
+  finish_planes(work, p, epilogue, tensor_data(out));
   return OK;
 }

@@ -475,9 +475,10 @@ double conv_flops(const Call *call) {
     .schema = text, .shape = shape_conv, .kernel = kernel_conv, .with = &(places), .flops = conv_flops, \
     .flags = OP_EAGER_ONLY, .extras = &(extras_), .grad = __VA_ARGS__                                   \
   }
-#define CONV(text, places, ...) CONV_WITH(reads_weight, text, places, __VA_ARGS__)
-#define ANCHOR(text, places, ...) CONV_WITH(anchors, text, places, __VA_ARGS__)
-static const RowExtras reads_weight = {.restores = 1 << 1}, anchors = {.restores = 1 << 1, .anchor = &conv_anchor};
+#define PLAIN_CONV(text, places, ...) CONV_WITH(plain_extras, text, places, __VA_ARGS__)
+#define CONV(text, places, ...) CONV_WITH(general_extras, text, places, __VA_ARGS__)
+static const RowExtras plain_extras = {.restores = 1 << 1, .anchor = &conv_anchor},
+                       general_extras = {.restores = 1 << 1, .anchor = &conv_general_anchor};
 /* Where each schema has its arguments. */
 static const ConvPlaces in_short = {.input = 0,
                                     .weight = 1,
@@ -521,23 +522,24 @@ static const ConvPlaces in_mkldnn = {.input = 0,
 #define TRANSPOSED GRAD("input", "stride", "padding", "dilation", "True", "output_padding", "groups")
 #define GENERAL GRAD("input", "stride", "padding", "dilation", "transposed", "output_padding", "groups")
 static const OpRow rows[] = {
-    ANCHOR("aten::conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=[1], int[1] padding=[0], int[1] "
-           "dilation=[1], int groups=1) -> Tensor",
-           in_short, PLAIN, .cast = CAST_REDUCED, .conv_dims = 1),
-    ANCHOR("aten::conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] "
-           "dilation=1, int groups=1) -> Tensor",
-           in_short, PLAIN, .cast = CAST_REDUCED, .conv_dims = 2),
-    ANCHOR("aten::conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] "
-           "dilation=1, int groups=1) -> Tensor",
-           in_short, PLAIN, .cast = CAST_REDUCED, .conv_dims = 3),
-    ANCHOR("aten::conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=[1], str "
-           "padding=\"valid\", int[1] dilation=[1], int groups=1) -> Tensor",
-           in_short, PADDED, .cast = CAST_REDUCED, .conv_dims = 1),
-    ANCHOR(
+    PLAIN_CONV(
+        "aten::conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=[1], int[1] padding=[0], int[1] "
+        "dilation=[1], int groups=1) -> Tensor",
+        in_short, PLAIN, .cast = CAST_REDUCED, .conv_dims = 1),
+    PLAIN_CONV("aten::conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] "
+               "dilation=1, int groups=1) -> Tensor",
+               in_short, PLAIN, .cast = CAST_REDUCED, .conv_dims = 2),
+    PLAIN_CONV("aten::conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] "
+               "dilation=1, int groups=1) -> Tensor",
+               in_short, PLAIN, .cast = CAST_REDUCED, .conv_dims = 3),
+    PLAIN_CONV("aten::conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=[1], str "
+               "padding=\"valid\", int[1] dilation=[1], int groups=1) -> Tensor",
+               in_short, PADDED, .cast = CAST_REDUCED, .conv_dims = 1),
+    PLAIN_CONV(
         "aten::conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str padding=\"valid\", "
         "int[2] dilation=1, int groups=1) -> Tensor",
         in_short, PADDED, .cast = CAST_REDUCED, .conv_dims = 2),
-    ANCHOR(
+    PLAIN_CONV(
         "aten::conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str padding=\"valid\", "
         "int[3] dilation=1, int groups=1) -> Tensor",
         in_short, PADDED, .cast = CAST_REDUCED, .conv_dims = 3),

@@ -13,5 +13,6 @@ typedef struct ConvPlaces {
 } ConvPlaces;
 /* The same, for who knows where the arguments are. */
 Status conv_read_at(const Call *call, const ConvPlaces *places, ConvParams *out) MUST_CHECK;
-extern const struct Anchor conv_anchor; /* conv_region.c */
-double conv_flops(const Call *call);    /* a FlopFunction; the arguments by name, as conv_read */
+/* conv_region.c: those whose schema has no transposed ones; all others */
+extern const struct Anchor conv_anchor, conv_general_anchor;
+double conv_flops(const Call *call); /* a FlopFunction; the arguments by name, as conv_read */

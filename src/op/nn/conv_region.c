@@ -10,7 +10,14 @@
 #include "call/row.h"
 #include "op/nn/fused.h"
 
-enum { GAMMA = 1, BETA, MEAN, VAR, EPS = 7 }; /* of batch_norm */
+enum {
+  GAMMA = 1,
+  BETA,
+  MEAN,
+  VAR,
+  EPS = 7,           /* of batch_norm */
+  MAX_ARGUMENTS = 13 /* of a convolution */
+};
 
 /* A unit that can be done at once. */
 typedef struct Convolution {
@@ -101,9 +108,9 @@ static Status read_unit(const RegionCall *r, const RegionUnit *unit, const Tenso
   if (!fused_is_plain(c->input)) return fused_decline(c->input);
   if (!fused_is_plain(c->weight)) return fused_decline(c->weight);
   if (c->input->ndim != c->weight->ndim) return reason_decline(REASON_NOT_FUSED_SHAPE);
-  IValue arguments[8];
+  IValue arguments[MAX_ARGUMENTS];
   Call step = region_step_call(r, anchor);
-  assert(step.input_count <= 8);
+  assert(step.input_count <= MAX_ARGUMENTS);
   memcpy(arguments, step.inputs, step.input_count * sizeof *arguments);
   arguments[0] = ivalue_tensor((Tensor *)c->input);
   step.inputs = arguments;
@@ -316,8 +323,7 @@ static Status run(RegionCall *r) {
   return OK;
 }
 
-const Anchor conv_anchor = {
-    .takes = 1u << REGION_GATE | 1u << REGION_NORM | 1u << REGION_SUM | 1u << REGION_FUNCTION | ANCHOR_EXPANDS |
-             ANCHOR_PLACES | ANCHOR_KNOWS,
-    .run = run,
-};
+enum { FOLLOWS = 1u << REGION_NORM | 1u << REGION_SUM | 1u << REGION_FUNCTION | ANCHOR_PLACES | ANCHOR_KNOWS };
+
+const Anchor conv_anchor = {.takes = FOLLOWS | 1u << REGION_GATE | ANCHOR_EXPANDS, .run = run};
+const Anchor conv_general_anchor = {.takes = FOLLOWS, .run = run};
