@@ -169,7 +169,8 @@ Status call_fill_slot(Call *call, uint32_t i, const TensorSpec *spec) {
   }
   if (call->dying && i == 0) {
     Tensor *reused = reusable_input(call, spec);
-    if (reused) {
+    if (reused) { /* what follows its content, weights that are kept packed, is to see that it becomes another */
+      if (atomic_load_explicit(&reused->storage->followers, memory_order_relaxed)) tensor_bump_version(reused);
       call_set_tensor(call, 0, tensor_retain(reused));
       return OK;
     }

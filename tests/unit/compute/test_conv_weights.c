@@ -364,6 +364,38 @@ static void linear_layers_settle(void **state) {
   wick_value_release(two);
 }
 
+/* A weight that is a passing value, seen again and packed, whose memory the next value takes. */
+static void dying_weights(void **state) {
+  (void)state;
+  Exec exec;
+  exec_init(&exec, &api_services);
+  static OpRef linear = OP_REF("aten::linear", ""), add = OP_REF("aten::add", "Scalar");
+  enum { ROWS = 9, WIDTH = 12 };
+  Tensor *input, *weight;
+  assert_null(tensor_empty(DTYPE_FLOAT32, 2, (const int64_t[]){ROWS, WIDTH}, &input));
+  assert_null(tensor_empty(DTYPE_FLOAT32, 2, (const int64_t[]){WIDTH, WIDTH}, &weight));
+  for (int i = 0; i < ROWS * WIDTH; i++) ((float *)tensor_data(input))[i] = 1;
+  for (int i = 0; i < WIDTH * WIDTH; i++) ((float *)tensor_data(weight))[i] = 2;
+  for (int turn = 0; turn < 3; turn++) {
+    IValue out = IVALUE_NONE, next = IVALUE_NONE, inputs[] = {ivalue_tensor(weight), ivalue_int(1), ivalue_int(1)};
+    uint64_t before = STATISTIC_GET(packed_weights);
+    for (int sight = 0; sight < 2; sight++) {
+      assert_null(op_call(&exec, &linear, 3, (IValue[]){ivalue_tensor(input), inputs[0], IVALUE_NONE}, 1, &out));
+      assert_true(((float *)tensor_data(out.tensor))[0] == (float)(WIDTH * (2 + turn)));
+      ivalue_release(out);
+    }
+    assert_int_equal(STATISTIC_GET(packed_weights) - before, 1);
+    Call call = {.inputs = inputs, .input_count = 3, .outputs = &next, .output_count = 1, .dying = 1};
+    const Operator *operator;
+    assert_null(op_find(&add, &operator));
+    assert_null(operator_call(&exec, operator, & call));
+    assert_ptr_equal(next.tensor->storage, weight->storage);
+    tensor_release(weight);
+    weight = next.tensor;
+  }
+  tensor_release(input), tensor_release(weight);
+}
+
 static wick_value *op(const char *name, const char *overload, int count, const wick_value *const *inputs) {
   wick_value *out;
   assert_int_equal(wick_op_call(NULL, name, overload, inputs, (size_t)count, NULL, 0, &out, NULL), WICK_OK);
@@ -569,6 +601,7 @@ int main(void) {
       cmocka_unit_test(writes_are_seen),
       cmocka_unit_test(borrowed_weights_may_change),
       cmocka_unit_test(linear_layers_settle),
+      cmocka_unit_test(dying_weights),
       cmocka_unit_test(products_settle),
       cmocka_unit_test(first_calls_keep_what_was_there),
       cmocka_unit_test(first_calls_pack),
