@@ -18,10 +18,12 @@ typedef enum RegionRole {
   REGION_FILL,   /* masked_fill with a number */
   REGION_GATE,   /* the anchor's input is a tensor times a factor for each of its planes */
   REGION_ANCHOR,
-  REGION_NORM,     /* batch_norm by stored statistics */
-  REGION_SUM,      /* with a tensor */
-  REGION_FUNCTION, /* a pointwise operator of one tensor and constants */
-  REGION_RESULT,   /* a product with another tensor */
+  REGION_NORM,           /* batch_norm by stored statistics */
+  REGION_FIRST_FUNCTION, /* one before sums */
+  REGION_FIRST_SUM,      /* one before another */
+  REGION_SUM,            /* with a tensor */
+  REGION_FUNCTION,       /* a pointwise operator of one tensor and constants */
+  REGION_RESULT,         /* a product with another tensor */
   REGION_ROLES
 } RegionRole;
 
@@ -35,7 +37,7 @@ typedef struct RegionStep {
 typedef struct RegionUnit {
   const struct Anchor *anchor;
   RegionStep steps[REGION_ROLES];
-  Activation activation; /* what the function is to an engine */
+  Activation first_activation, activation; /* what the functions are to an engine */
 } RegionUnit;
 
 typedef struct RegionGiven {
@@ -88,7 +90,8 @@ enum {
   ANCHOR_JOINS = 1u << 16,   /* it does several anchors of one input at once, */
   ANCHOR_EXPANDS = 1u << 17, /* a 1x1 convolution and the depthwise one after it, */
   ANCHOR_PLACES = 1u << 18,  /* several whose results are joined along the channels, */
-  ANCHOR_KNOWS = 1u << 19    /* it knows more activations than limits and formulas. */
+  ANCHOR_KNOWS = 1u << 19,   /* it knows more activations than limits and formulas; */
+  ANCHOR_FLOAT32 = 1u << 20  /* what follows one that is known to give another dtype is for fusion groups. */
 };
 typedef struct Anchor {
   uint32_t takes, needs; /* needs: roles without which there is no region */

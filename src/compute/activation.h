@@ -28,5 +28,7 @@ typedef struct Activation {
 static inline bool activation_is_by_lines(const Activation *a) {
   return a->kind >= ACTIVATION_SIGMOID;
 }
+/* ACTIVATION_LIMITS or ACTIVATION_FORMULA, of n numbers. */
+void activation_line(const Activation *a, int64_t n, float *x);
 /* ACTIVATION_FORMULA, of `rows` lines of n, `stride` apart. */
 void activation_formula(const TileInPlace *formula, int rows, int64_t stride, int64_t n, float *x);

@@ -80,21 +80,22 @@ RegionRole region_role_before(const Node *node, const Value *through) {
   return is_fill(node) && node_input(node, 1) != through ? REGION_FILL : REGION_ROLES;
 }
 
-RegionRole region_role(const Node *node, const Anchor *anchor, const Value *through) {
+static uint32_t roles_of(const Node *node, const Anchor *anchor, const Value *through) {
   Activation ignored;
-  RegionRole role = REGION_ROLES;
-  if (!node->input_count) return role;
-  if (is_sum(node, through))
-    role = REGION_SUM;
-  else if (node_input(node, 0) != through)
-    return role;
-  else if (is_stored_norm(node))
-    role = REGION_NORM;
-  else if (is_product(node) && node_input(node, 1) != through)
-    role = REGION_RESULT;
-  else if (is_function(node, anchor, NULL, &ignored))
-    role = REGION_FUNCTION;
-  return anchor->takes >> role & 1 ? role : REGION_ROLES;
+  if (!node->input_count) return 0;
+  if (is_sum(node, through)) return 1u << REGION_FIRST_SUM | 1u << REGION_SUM;
+  if (node_input(node, 0) != through) return 0;
+  if (is_stored_norm(node)) return 1u << REGION_NORM;
+  if (is_product(node) && node_input(node, 1) != through) return 1u << REGION_RESULT;
+  bool is_any = is_function(node, anchor, NULL, &ignored);
+  return is_any ? 1u << REGION_FIRST_FUNCTION | 1u << REGION_FUNCTION : 0;
+}
+
+RegionRole region_role(const Node *node, const Anchor *anchor, const Value *through, RegionRole last) {
+  uint32_t roles = roles_of(node, anchor, through) & anchor->takes;
+  int role = last + 1;
+  while (role < REGION_ROLES && !(roles >> role & 1)) role++;
+  return (RegionRole)role;
 }
 
 typedef struct Reader {
@@ -104,7 +105,8 @@ typedef struct Reader {
   const Value *through;     /* what the unit gives so far */
   RegionRole role;          /* of the unit's last step */
   uint64_t weights, others; /* bits: inputs that are read as anchors' weights, and otherwise */
-  const Value *results[REGION_MAX_UNITS];
+  bool has_scores;          /* products are no anchors of it: an anchor takes them along */
+  const Value *inputs[REGION_MAX_UNITS], *results[REGION_MAX_UNITS]; /* inputs: of the anchors */
   RegionUnit units[REGION_MAX_UNITS];
   IValue arguments[REGION_MAX_ARGUMENTS];
   RegionGiven given[REGION_MAX_ARGUMENTS];
@@ -161,6 +163,7 @@ static bool read_anchor(Reader *r, const Node *node, const Anchor *anchor) {
   }
   if (!read_step(r, node, REGION_ANCHOR)) return false;
   last_unit(r)->anchor = anchor;
+  r->inputs[r->region.unit_count - 1] = node_input(node, 0);
   return true;
 }
 
@@ -172,8 +175,11 @@ static bool read_before(Reader *r, const Node *node) {
 
 static bool read_after(Reader *r, const Node *node, RegionRole role) {
   RegionUnit *unit = last_unit(r);
-  return read_step(r, node, role) &&
-         (role != REGION_FUNCTION || is_function(node, unit->anchor, r->arena, &unit->activation));
+  if (!read_step(r, node, role)) return false;
+  Activation *function = role == REGION_FUNCTION         ? &unit->activation
+                         : role == REGION_FIRST_FUNCTION ? &unit->first_activation
+                                                         : NULL;
+  return !function || is_function(node, unit->anchor, r->arena, function);
 }
 
 /* Of what the units give, in their order. */
@@ -195,17 +201,29 @@ static bool read_join(Reader *r, const Node *node) {
   return r->region.join.op != NULL;
 }
 
+static bool has_scores(const Graph *subgraph) {
+  BLOCK_EACH(node, subgraph->block) {
+    const Anchor *anchor = node_anchor(node);
+    if (anchor && anchor->needs) return true;
+  }
+  return false;
+}
+static const Anchor *anchor_of(const Reader *r, const Node *node) {
+  const Anchor *anchor = node_anchor(node);
+  return r->has_scores && anchor && !anchor->needs ? NULL : anchor;
+}
+
 static bool read_node(Reader *r, const Node *node) {
   const RegionUnit *unit = last_unit(r);
-  const Anchor *anchor = node_anchor(node);
+  const Anchor *anchor = anchor_of(r, node);
   if (node->kind == SYM_prim_Constant) return true;
   if (node->output_count != 1 || r->region.join.op) return false;
   if (node->kind == SYM_prim_VarConcat) return read_join(r, node);
-  RegionRole role = unit && unit->anchor ? region_role(node, unit->anchor, r->through) : REGION_ROLES;
-  bool is_read = role < REGION_ROLES && role > r->role ? read_after(r, node, role)
-                 : anchor                              ? read_anchor(r, node, anchor)
-                 : unit && unit->anchor                ? is_idle_dropout(node) && node_input(node, 0) == r->through
-                                                       : read_before(r, node);
+  RegionRole role = unit && unit->anchor ? region_role(node, unit->anchor, r->through, r->role) : REGION_ROLES;
+  bool is_read = role < REGION_ROLES    ? read_after(r, node, role)
+                 : anchor               ? read_anchor(r, node, anchor)
+                 : unit && unit->anchor ? is_idle_dropout(node) && node_input(node, 0) == r->through
+                                        : read_before(r, node);
   r->through = node_output(node, 0);
   if (r->region.unit_count) r->results[r->region.unit_count - 1] = r->through;
   return is_read;
@@ -245,16 +263,11 @@ static Str name_of(const Reader *r) {
 /* Whether the results are what the units give: all of them, of one input, or the last of a sequence, or joined. */
 static bool are_results(const Reader *r) {
   uint32_t count = graph_output_count(r->graph);
-  const Value *input = NULL;
   if (r->region.is_sequence || r->region.join.op || r->region.unit_count == 1)
     return count == 1 && graph_output(r->graph, 0) == r->through;
   if (count != r->region.unit_count) return false;
-  for (uint32_t i = 0; i < count; i++) {
-    const Node *anchor = r->results[i]->node;
-    if (!node_anchor(anchor) || (i && node_input(anchor, 0) != input) || graph_output(r->graph, i) != r->results[i])
-      return false;
-    input = node_input(anchor, 0);
-  }
+  for (uint32_t i = 0; i < count; i++)
+    if (r->inputs[i] != r->inputs[0] || graph_output(r->graph, i) != r->results[i]) return false;
   return true;
 }
 
@@ -263,7 +276,7 @@ static const void *copy(Arena *arena, const void *from, size_t count, size_t byt
 }
 
 const Region *region_read(const Graph *subgraph, Arena *arena) {
-  Reader r = {.arena = arena, .graph = subgraph};
+  Reader r = {.arena = arena, .graph = subgraph, .has_scores = has_scores(subgraph)};
   BLOCK_EACH(node, subgraph->block)
   if (!read_node(&r, node)) return NULL;
   if (!r.through || !has_one_engine(&r) || !are_results(&r)) return NULL;

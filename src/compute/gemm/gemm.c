@@ -35,7 +35,9 @@ typedef struct Product {
   double alpha;
   GemmMatrix a, b;
   char *c;
-  bool by_rows; /* threads take rows of C, else columns */
+  bool by_rows;                 /* threads take rows of C, else columns */
+  const GemmEpilogue *epilogue; /* of float32; NULL: none */
+  int64_t row;                  /* of all that the epilogue knows, C's first */
   _Atomic bool failed;
 } Product;
 
@@ -66,6 +68,9 @@ static void run_part(void *argument, int64_t begin, int64_t end) {
   else
     kernels()->f64(m, n, p->k, p->alpha, a, b, (double *)c, p->c_row_stride, scratch);
   if (scratch != small) cache_free(scratch, bytes);
+  if (p->epilogue)
+    gemm_epilogue(p->epilogue, 0, p->row + (p->by_rows ? begin : 0), m, p->by_rows ? 0 : begin, n, (float *)c,
+                  p->c_row_stride);
 }
 
 static Status gemm_packed(const Work *work, Product *p) {
@@ -191,25 +196,61 @@ static void zero_rows(char *c, int64_t item, int64_t m, int64_t n, int64_t row_s
   for (int64_t i = 0; i < rows; i++) memset(c + i * row_stride * item, 0, (size_t)bytes);
 }
 
+static bool is_packed(const Work *work, DType dtype, int64_t m, int64_t n, int64_t k) {
+  return !gemm_is_to_be_attended(work, dtype, m, n, k) &&
+         (dtype == DTYPE_FLOAT64 || (dtype == DTYPE_FLOAT32 && !onednn_is_faster(work, m, n, k)));
+}
+static Status run_packed(const Work *work, Product *p, bool accumulate) {
+  if (!accumulate) zero_rows(p->c, (int64_t)dtype_size(p->dtype), p->m, p->n, p->c_row_stride);
+  if (p->k) return gemm_packed(work, p);
+  if (p->epilogue) gemm_epilogue(p->epilogue, 0, p->row, p->m, 0, p->n, (float *)p->c, p->c_row_stride);
+  return OK;
+}
+
 Status gemm(const Work *work, DType dtype, int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a, GemmMatrix b,
             void *c, int64_t c_row_stride, bool accumulate) {
   if (m == 0 || n == 0) return OK;
   assert(k >= 0 && (m == 1 || c_row_stride >= n)); /* rows of C do not meet */
+  Product p = {
+      .dtype = dtype, .m = m, .n = n, .k = k, .c_row_stride = c_row_stride, .alpha = alpha, .a = a, .b = b, .c = c};
+  if (is_packed(work, dtype, m, n, k)) return run_packed(work, &p, accumulate);
   if (dtype == DTYPE_BFLOAT16 && gemm_bfloat16_is_stepwise(m, n, k, a, b))
     return gemm_bfloat16_stepwise(m, n, k, (float)alpha, false, a, b, c, c_row_stride, accumulate);
   if (dtype == DTYPE_FLOAT16 || dtype == DTYPE_BFLOAT16)
     return gemm_half(work, dtype, m, n, k, alpha, a, b, c, c_row_stride, accumulate);
   if (gemm_is_to_be_attended(work, dtype, m, n, k))
     return gemm_attended(work, dtype, m, n, k, alpha, a, b, c, c_row_stride, accumulate);
-  if (dtype == DTYPE_FLOAT32 && onednn_is_faster(work, m, n, k) &&
-      gemm_onednn_f32(work->threads, m, n, k, (float)alpha, a, b, c, c_row_stride, accumulate))
+  if (dtype != DTYPE_FLOAT32) {
+    gemm_plain(dtype, m, n, k, alpha, a, b, c, c_row_stride, accumulate);
     return OK;
-  if (dtype == DTYPE_FLOAT32 || dtype == DTYPE_FLOAT64) {
-    if (!accumulate) zero_rows(c, (int64_t)dtype_size(dtype), m, n, c_row_stride);
-    Product p = {
-        .dtype = dtype, .m = m, .n = n, .k = k, .c_row_stride = c_row_stride, .alpha = alpha, .a = a, .b = b, .c = c};
-    return k == 0 ? OK : gemm_packed(work, &p);
   }
-  gemm_plain(dtype, m, n, k, alpha, a, b, c, c_row_stride, accumulate);
+  if (gemm_onednn_f32(work->threads, m, n, k, (float)alpha, a, b, c, c_row_stride, accumulate)) return OK;
+  return run_packed(work, &p, accumulate);
+}
+
+static void finish_rows(void *argument, int64_t begin, int64_t end) {
+  const Product *p = argument;
+  gemm_epilogue(p->epilogue, 0, p->row + begin, end - begin, 0, p->n, (float *)p->c + begin * p->c_row_stride,
+                p->c_row_stride);
+}
+
+Status gemm_finished(const Work *work, int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a, GemmMatrix b,
+                     float *c, int64_t ldc, bool accumulate, const GemmEpilogue *e, int64_t row) {
+  enum { ONE_THREAD_FLOATS = 8192 };
+  Product p = {.dtype = DTYPE_FLOAT32,
+               .m = m,
+               .n = n,
+               .k = k,
+               .c_row_stride = ldc,
+               .alpha = alpha,
+               .a = a,
+               .b = b,
+               .c = (char *)c,
+               .epilogue = e,
+               .row = row};
+  if (m == 0 || n == 0) return OK;
+  if (is_packed(work, DTYPE_FLOAT32, m, n, k)) return run_packed(work, &p, accumulate);
+  TRY(gemm(work, DTYPE_FLOAT32, m, n, k, alpha, a, b, c, ldc, accumulate));
+  if (e) parallel_for(work->threads, m, 1 + ONE_THREAD_FLOATS / n, finish_rows, &p);
   return OK;
 }

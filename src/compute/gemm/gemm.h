@@ -6,8 +6,10 @@
 #pragma once
 
 #include "base/work.h"
+#include "compute/activation.h"
 #include "compute/conv/conv_weights.h"
 #include "tile/in_place.h"
+#include "tensor/tensor.h"
 
 typedef struct GemmMatrix {
   const void *data;
@@ -42,13 +44,35 @@ static inline float gemm_ended(const GemmEnd *end, int64_t row, int64_t column, 
   if (end->limits) x = end->low > x ? end->low : x;
   return end->limits && end->high < x ? end->high : x;
 }
-/* That, then a function of it, while the results of some rows are in L2. */
+/* A tensor that is added to the results, broadcast to them. */
+enum { GEMM_TERM_DIMS = 4, GEMM_MAX_STEPS = 5 };
+typedef struct GemmTerm {
+  const float *data;
+  int64_t step; /* from column to column: 1, or 0: one number for all columns */
+  int ndim;     /* rows are counted through this many dimensions */
+  int64_t sizes[GEMM_TERM_DIMS], strides[GEMM_TERM_DIMS];
+} GemmTerm;
+typedef struct GemmStep {
+  enum { GEMM_AFFINE, GEMM_TERM, GEMM_ACTIVATION } kind;
+  const float *scale, *shift; /* of columns, as norm_affine has them */
+  GemmTerm term;
+  const Activation *activation; /* limits or a formula */
+} GemmStep;
+/* What happens to the results of a product, step by step: the first of them in registers where the product is done by
+ * panels, the others while the results of some rows are in cache. */
 typedef struct GemmEpilogue {
   GemmEnd in_registers;
-  const TileInPlace *activation; /* NULL: none */
+  int count, register_count; /* of steps; register_count: those that in_registers does */
+  GemmStep steps[GEMM_MAX_STEPS];
 } GemmEpilogue;
-/* Of rows whose results have no gaps. */
-void gemm_epilogue(const GemmEpilogue *e, int64_t rows, int64_t columns, float *c);
+/* Room for another step, whose kind and what belongs to it are set. */
+void gemm_epilogue_add(GemmEpilogue *e, const GemmStep *step);
+/* The steps from `first` on, of some of the results; c is the first of them. Rows are counted through all results. */
+void gemm_epilogue(const GemmEpilogue *e, int first, int64_t row, int64_t rows, int64_t column, int64_t columns,
+                   float *c, int64_t ldc);
+/* gemm of float32, then the epilogue, NULL: nothing, on results whose rows are counted from `row` on. */
+Status gemm_finished(const Work *work, int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a, GemmMatrix b,
+                     float *c, int64_t ldc, bool accumulate, const GemmEpilogue *e, int64_t row) MUST_CHECK;
 
 /* C = A B + bias, B's columns being the rows of a contiguous weight (n, k) that may be kept packed: what a linear layer
  * does. A's rows have no gaps within; C is written, not read. */

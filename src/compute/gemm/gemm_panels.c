@@ -29,17 +29,6 @@ void gemm_panels_layout(int64_t n, int64_t k, WeightLayout *out) {
   out->bytes = (uint64_t)((n + columns - 1) / columns * k * columns) * sizeof(float);
 }
 
-static void activate(const TileInPlace *activation, int64_t n, float *x) {
-  for (int64_t i = 0; i < n; i += IN_PLACE_SPAN)
-    tile_in_place(activation, n - i < IN_PLACE_SPAN ? n - i : IN_PLACE_SPAN, x + i);
-}
-
-void gemm_epilogue(const GemmEpilogue *e, int64_t rows, int64_t columns, float *c) {
-  for (int64_t i = 0; i < rows; i++)
-    for (int64_t j = 0; j < columns; j++) c[i * columns + j] = gemm_ended(&e->in_registers, i, j, c[i * columns + j]);
-  if (e->activation) activate(e->activation, rows * columns, c);
-}
-
 typedef struct Sharing {
   uint32_t count;
   const GemmPanels *products;
@@ -59,9 +48,9 @@ static void run_block(const Sharing *s, const GemmPanels *g, int64_t first_row, 
   assert(first_row < end_row && first_panel <= end_panel);
   int64_t first = first_panel * s->columns, end = end_panel * s->columns < g->n ? end_panel * s->columns : g->n;
   s->kernel(g, first_row, end_row, first_panel, end_panel, scratch);
-  if (g->epilogue && g->epilogue->activation)
-    for (int64_t i = first_row; i < end_row; i++)
-      activate(g->epilogue->activation, end - first, (float *)g->c + i * g->ldc + first);
+  if (g->epilogue)
+    gemm_epilogue(g->epilogue, g->epilogue->register_count, first_row, end_row - first_row, first, end - first,
+                  (float *)g->c + first_row * g->ldc + first, g->ldc);
 }
 
 /* Rows of all products, one product after the other: the rows of an A that they share are still near. */

@@ -9,17 +9,6 @@
 #include "op/nn/softmax.h"
 #include "report/reason.h"
 
-/* Strides by which the first `ndim` of the sizes pass over what is broadcast to all of them; false: it is larger. */
-static bool broadcast(const Tensor *t, int ndim, const int64_t *sizes, int64_t *strides) {
-  if (t->ndim > ndim) return false;
-  for (int d = 0; d < ndim; d++) {
-    int own = d - (ndim - t->ndim);
-    if (own >= 0 && t->sizes[own] != 1 && t->sizes[own] != sizes[d]) return false;
-    strides[d] = own < 0 || t->sizes[own] == 1 ? 0 : t->strides[own];
-  }
-  return true;
-}
-
 typedef struct Plan {
   Attention all;
   int ndim;
@@ -38,7 +27,7 @@ static bool place(Plan *plan, int operand, const Tensor *t, int64_t rows, int64_
   memcpy(sizes, plan->sizes, sizeof sizes);
   sizes[plan->ndim - 2] = rows;
   sizes[plan->ndim - 1] = columns;
-  if (!broadcast(t, plan->ndim, sizes, plan->strides[operand])) return false;
+  if (!fused_broadcast(t, plan->ndim, sizes, plan->strides[operand])) return false;
   *out = matrix(plan, operand, t);
   return true;
 }

@@ -1,4 +1,4 @@
-/* What the engines of regions (conv_region.c, linear_region.c, norm_region.c, attention_fused.c), and kernels beside a
+/* What the engines of regions (conv_region.c, product_region.c, norm_region.c, attention_fused.c), and kernels beside a
  * body, ask before they do the work of several operators at once. What is out of the ordinary they decline: it is done
  * by the operators that their node was made from. */
 #pragma once
@@ -24,6 +24,8 @@ static inline Status fused_decline(const Tensor *t) {
 static inline bool fused_is_plain(const Tensor *t) {
   return !t || (t->dtype == DTYPE_FLOAT32 && !(t->flags & TENSOR_UNUSUAL) && tensor_is_contiguous(t));
 }
+/* Strides by which the sizes pass over what is broadcast to them; false: it is larger. */
+bool fused_broadcast(const Tensor *t, int ndim, const int64_t *sizes, int64_t *strides); /* region.c */
 /* A number for each channel; NULL is. */
 static inline bool fused_is_vector(const Tensor *t, int64_t channels) {
   return !t || (fused_is_plain(t) && t->ndim == 1 && t->sizes[0] == channels);

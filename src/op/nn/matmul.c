@@ -61,11 +61,19 @@ static Status shape_mm(Call *call, TensorSpec *specs) {
   return OK;
 }
 
+/* An epilogue, which may be NULL, has results of float32, that lie row after row. */
+static Status run_gemm(const Work *work, DType dtype, int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a,
+                       GemmMatrix b, void *c, int64_t ldc, bool accumulate, const GemmEpilogue *e, int64_t row) {
+  assert(!e || dtype == DTYPE_FLOAT32);
+  if (e) return gemm_finished(work, m, n, k, alpha, a, b, c, ldc, accumulate, e, row);
+  return gemm(work, dtype, m, n, k, alpha, a, b, c, ldc, accumulate);
+}
+
 /* A product with the transpose of a weight, x.mm(weight.t()), when the weight's panels are or come to be kept: `b` has
  * dense columns and is not the last that shows its memory, which nobody outside knows. bias: of the columns, or NULL.
  * *done false: nothing is done. */
 static Status product_by_panels(Exec *exec, const Tensor *a, const Tensor *b, const float *bias, Tensor *out,
-                                bool *done) {
+                                const GemmEpilogue *e, bool *done) {
   assert(a->ndim == 2 && b->ndim == 2 && a->sizes[1] == b->sizes[0]);
   int64_t m = a->sizes[0], k = a->sizes[1], n = b->sizes[1];
   *done = false;
@@ -86,25 +94,23 @@ static Status product_by_panels(Exec *exec, const Tensor *a, const Tensor *b, co
                         .panels = packed_weight_data(packed),
                         .bias = bias,
                         .c = tensor_data(out),
-                        .ldc = out->strides[0]};
+                        .ldc = out->strides[0],
+                        .epilogue = e};
   Status status = gemm_panels(&exec->work, &product);
   packed_weight_give_back(packed);
   *done = true;
   return status;
 }
-typedef Status ProductInto(Exec *exec, const Tensor *a, const Tensor *b, Tensor *out, double alpha, bool accumulate);
-typedef struct Product {
-  ProductInto *into;
-} Product;
-static Status product_into(Exec *exec, const Tensor *a, const Tensor *b, Tensor *out, double alpha, bool accumulate) {
+static Status product_into(Exec *exec, const Tensor *a, const Tensor *b, Tensor *out, double alpha, bool accumulate,
+                           const GemmEpilogue *e) {
   assert(a->ndim == 2 && b->ndim == 2 && a->sizes[1] == b->sizes[0]);
   Tensor *target;
   bool done = false;
-  if (alpha == 1 && !accumulate && out->numel) TRY(product_by_panels(exec, a, b, NULL, out, &done));
+  if (alpha == 1 && !accumulate && out->numel) TRY(product_by_panels(exec, a, b, NULL, out, e, &done));
   if (done) return OK;
   TRY(gemm_target(out, &target));
-  Status status = gemm(&exec->work, (DType)out->dtype, a->sizes[0], b->sizes[1], a->sizes[1], alpha, matrix(a, 0),
-                       matrix(b, 0), tensor_data(target), target->strides[0], accumulate);
+  Status status = run_gemm(&exec->work, (DType)out->dtype, a->sizes[0], b->sizes[1], a->sizes[1], alpha, matrix(a, 0),
+                           matrix(b, 0), tensor_data(target), target->strides[0], accumulate, e, 0);
   return gemm_finish(out, target, status);
 }
 
@@ -130,6 +136,7 @@ typedef struct Batch {
   Tensor *out;
   double alpha;
   bool accumulate;
+  const GemmEpilogue *epilogue;
   _Atomic bool failed;
 } Batch;
 enum { SMALL_BATCH = 400 }; /* products per matrix below which bfloat16 is summed stepwise whatever the strides */
@@ -143,7 +150,8 @@ static Status batch_item(Batch *p, int64_t i) {
   void *c = (char *)tensor_data(p->out) + i * p->out->strides[0] * item;
   if (p->out->dtype == DTYPE_BFLOAT16 && m * n * k < SMALL_BATCH)
     return gemm_bfloat16_stepwise(m, n, k, (float)p->alpha, true, a, b, c, p->out->strides[1], p->accumulate);
-  return gemm(&p->work, (DType)p->out->dtype, m, n, k, p->alpha, a, b, c, p->out->strides[1], p->accumulate);
+  return run_gemm(&p->work, (DType)p->out->dtype, m, n, k, p->alpha, a, b, c, p->out->strides[1], p->accumulate,
+                  p->epilogue, i * m);
 }
 static void batch_items(void *argument, int64_t begin, int64_t end) {
   Batch *p = argument;
@@ -158,12 +166,14 @@ static void batch_items(void *argument, int64_t begin, int64_t end) {
     }
   }
 }
-static Status batches_into(Exec *exec, const Tensor *a, const Tensor *b, Tensor *out, double alpha, bool accumulate) {
+static Status batches_into(Exec *exec, const Tensor *a, const Tensor *b, Tensor *out, double alpha, bool accumulate,
+                           const GemmEpilogue *e) {
   assert(a->ndim == 3 && b->ndim == 3 && a->sizes[2] == b->sizes[1]);
   Tensor *target;
   if (out->numel == 0) return OK; /* whatever the number of batches */
   TRY(gemm_target(out, &target));
-  Batch batch = {.work = exec->work, .a = a, .b = b, .out = target, .alpha = alpha, .accumulate = accumulate};
+  Batch batch = {
+      .work = exec->work, .a = a, .b = b, .out = target, .alpha = alpha, .accumulate = accumulate, .epilogue = e};
   int64_t count = a->sizes[0];
   Status status = OK;
   if (count >= exec->work.threads) {
@@ -188,7 +198,8 @@ static Status shape_mv(Call *call, TensorSpec *specs) {
   spec(a, 1, a->sizes, specs);
   return OK;
 }
-static Status mv_into(Exec *exec, const Tensor *a, const Tensor *v, Tensor *out, double alpha, bool accumulate) {
+static Status mv_into(Exec *exec, const Tensor *a, const Tensor *v, Tensor *out, double alpha, bool accumulate,
+                      const GemmEpilogue *e) {
   assert(a->ndim == 2 && v->ndim == 1 && a->sizes[1] == v->sizes[0]);
   Tensor *column = NULL, *result = NULL;
   Status status;
@@ -200,17 +211,20 @@ static Status mv_into(Exec *exec, const Tensor *a, const Tensor *v, Tensor *out,
   }
   TRY_GOTO(tensor_unsqueeze(v, 1, &column), done);
   TRY_GOTO(tensor_unsqueeze(out, 1, &result), done);
-  status = product_into(exec, a, column, result, alpha, accumulate);
+  status = product_into(exec, a, column, result, alpha, accumulate, e);
 done:
   tensor_release(column);
   tensor_release(result);
   return status;
 }
-static Status multiply(Call *call, ProductInto *into) {
-  return into(call->exec, call_tensor(call, 0), call_tensor(call, 1), call_out(call, 0), 1, false);
+static Status multiply(Call *call, ProductInto *into, const GemmEpilogue *e) {
+  return into(call->exec, call_tensor(call, 0), call_tensor(call, 1), call_out(call, 0), 1, false, e);
+}
+static Status run_product(Call *call, const GemmEpilogue *e) {
+  return multiply(call, ((const Product *)call_with(call))->into, e);
 }
 static Status kernel_product(Call *call) {
-  return multiply(call, ((const Product *)call_with(call))->into);
+  return ((const Product *)call_with(call))->run(call, NULL);
 }
 
 static Status shape_dot(Call *call, TensorSpec *specs) {
@@ -318,7 +332,7 @@ static Status add_complex_product(Call *call, ProductInto *into, IValue alpha) {
   IValue scaled = IVALUE_NONE, sum = IVALUE_NONE;
   TRY(tensor_empty((DType)out->dtype, out->ndim, out->sizes, &part));
   tensor_fill_zero(part);
-  Status status = into(call->exec, call_tensor(call, 1), call_tensor(call, 2), part, 1, true);
+  Status status = into(call->exec, call_tensor(call, 1), call_tensor(call, 2), part, 1, true, NULL);
   if (status == OK) status = op_call(call->exec, &mul, 2, (IValue[]){ivalue_tensor(part), alpha}, 1, &scaled);
   if (status == OK) status = op_call(call->exec, &add, 2, (IValue[]){ivalue_tensor(out), scaled}, 1, &sum);
   if (status == OK) status = tensor_copy(out, sum.tensor, call->exec->work.threads);
@@ -337,12 +351,13 @@ static IValue scale_of(const Tensor *out, IValue scale) {
     return ivalue_float(bfloat16_to_float(bfloat16_from_float((float)ivalue_to_double(scale))));
   return scale;
 }
-static Status kernel_add_product(Call *call) {
+static Status run_add_product(Call *call, const GemmEpilogue *e) {
   ProductInto *into = ((const Product *)call_with(call))->into;
   IValue alpha = scale_of(call_out(call, 0), call_scalar(call, 4));
   TRY(scale_self(call, scale_of(call_out(call, 0), call_scalar(call, 3))));
   if (alpha.tag == TAG_COMPLEX) return add_complex_product(call, into, alpha);
-  return into(call->exec, call_tensor(call, 1), call_tensor(call, 2), call_out(call, 0), ivalue_to_double(alpha), true);
+  return into(call->exec, call_tensor(call, 1), call_tensor(call, 2), call_out(call, 0), ivalue_to_double(alpha), true,
+              e);
 }
 /* A vector added to every row, unscaled. */
 static bool adds_bias(const Call *call) {
@@ -361,24 +376,25 @@ static Status add_mixed_product(Call *call) {
   ivalue_release(sum);
   return status;
 }
-static Status kernel_addmm(Call *call) {
+static Status run_addmm(Call *call, const GemmEpilogue *e) {
   bool done = false;
   if (call_tensor(call, 0)->dtype != call_tensor(call, 1)->dtype) return add_mixed_product(call);
   if (adds_bias(call))
     TRY(product_by_panels(call->exec, call_tensor(call, 1), call_tensor(call, 2), tensor_data(call_tensor(call, 0)),
-                          call_out(call, 0), &done));
-  return done ? OK : kernel_add_product(call);
+                          call_out(call, 0), e, &done));
+  return done ? OK : run_add_product(call, e);
 }
-static Status all_batches_into(Exec *exec, const Tensor *a, const Tensor *b, Tensor *out, double alpha,
-                               bool accumulate) {
-  (void)accumulate;
+static Status all_batches_into(Exec *exec, const Tensor *a, const Tensor *b, Tensor *out, double alpha, bool accumulate,
+                               const GemmEpilogue *e) {
+  assert(accumulate && !e);
+  (void)accumulate, (void)e;
   Status status = OK;
   int64_t done = 0, work = (a->sizes[1] + 8) * (b->sizes[2] + 8) + 512;
   for (int64_t i = 0; i < a->sizes[0] && status == OK && !work_is_over_after(&done, work); i++) {
     Tensor *left = NULL, *right = NULL;
     status = tensor_select(a, 0, i, &left);
     if (status == OK) status = tensor_select(b, 0, i, &right);
-    if (status == OK) status = product_into(exec, left, right, out, alpha, true);
+    if (status == OK) status = product_into(exec, left, right, out, alpha, true, NULL);
     tensor_release(left);
     tensor_release(right);
   }
@@ -435,7 +451,7 @@ bool linear_is_by_panels(const Exec *exec, int64_t count, GemmMatrix x, const Te
          !gemm_is_to_be_attended(&exec->work, DTYPE_FLOAT32, count, rows, in);
 }
 Status linear_panels(const Exec *exec, int64_t count, GemmMatrix x, const Tensor *weight, const Tensor *bias, void *out,
-                     GemmPanels *out_panels, PackedWeight **out_packed) {
+                     const GemmEpilogue *e, GemmPanels *out_panels, PackedWeight **out_packed) {
   int64_t rows = weight->sizes[0], in = weight->sizes[1];
   WeightLayout layout;
   gemm_panels_layout(rows, in, &layout);
@@ -451,7 +467,8 @@ Status linear_panels(const Exec *exec, int64_t count, GemmMatrix x, const Tensor
                              .panels = packed ? packed_weight_data(packed) : NULL,
                              .bias = bias ? tensor_data(bias) : NULL,
                              .c = out,
-                             .ldc = rows};
+                             .ldc = rows,
+                             .epilogue = e};
   return OK;
 }
 static Status add_to_bias(const Exec *exec, const Tensor *bias, Tensor *out) {
@@ -461,12 +478,13 @@ static Status add_to_bias(const Exec *exec, const Tensor *bias, Tensor *out) {
     memcpy((float *)tensor_data(out) + i, tensor_data(bias), (size_t)rows * sizeof(float));
   return OK;
 }
-Status linear_product(Exec *exec, int64_t count, GemmMatrix x, const Tensor *weight, const Tensor *bias, Tensor *out) {
+Status linear_product(Exec *exec, int64_t count, GemmMatrix x, const Tensor *weight, const Tensor *bias, Tensor *out,
+                      const GemmEpilogue *e) {
   assert(tensor_is_contiguous(out));
   if (linear_is_by_panels(exec, count, x, weight, bias)) {
     PackedWeight *packed;
     GemmPanels product;
-    TRY(linear_panels(exec, count, x, weight, bias, tensor_data(out), &product, &packed));
+    TRY(linear_panels(exec, count, x, weight, bias, tensor_data(out), e, &product, &packed));
     Status status = gemm_panels(&exec->work, &product);
     if (packed) packed_weight_give_back(packed);
     return status;
@@ -475,9 +493,9 @@ Status linear_product(Exec *exec, int64_t count, GemmMatrix x, const Tensor *wei
   int64_t in = weight->sizes[weight->ndim - 1], rows = weight->ndim == 2 ? weight->sizes[0] : 1;
   GemmMatrix w = {tensor_data(weight), weight->strides[weight->ndim - 1], weight->ndim == 2 ? weight->strides[0] : 0};
   if (bias) TRY(add_to_bias(exec, bias, out));
-  return gemm(&exec->work, (DType)out->dtype, count, rows, in, 1, x, w, tensor_data(out), rows, bias != NULL);
+  return run_gemm(&exec->work, (DType)out->dtype, count, rows, in, 1, x, w, tensor_data(out), rows, bias != NULL, e, 0);
 }
-static Status kernel_linear(Call *call) {
+static Status run_linear(Call *call, const GemmEpilogue *e) {
   const Tensor *input = call_tensor(call, 0), *weight = call_tensor(call, 1), *bias = call_tensor_or_null(call, 2);
   Tensor *out = call_out(call, 0), *dense = NULL, *target = NULL;
   Status status;
@@ -488,7 +506,7 @@ static Status kernel_linear(Call *call) {
   TRY_GOTO(tensor_is_contiguous(out) ? (target = tensor_retain(out), OK)
                                      : tensor_empty((DType)out->dtype, out->ndim, out->sizes, &target),
            done);
-  TRY_GOTO(linear_product(call->exec, count, x, weight, bias, target), done);
+  TRY_GOTO(linear_product(call->exec, count, x, weight, bias, target, e), done);
   if (target != out) status = tensor_copy(out, target, call->exec->work.threads);
 done:
   tensor_release(dense);
@@ -551,13 +569,13 @@ done:
   return status;
 }
 
-static Status kernel_matmul(Call *call) {
+static Status run_matmul(Call *call, const GemmEpilogue *e) {
   const Tensor *a = call_tensor(call, 0), *b = call_tensor(call, 1);
   Tensor *out = call_out(call, 0), *left = NULL, *right = NULL, *result = NULL, *target = NULL;
   Status status;
   if (a->ndim == 1 && b->ndim == 1) return kernel_dot(call);
-  if (a->ndim == 2 && b->ndim == 2) return multiply(call, product_into);
-  if (a->ndim == 2 && b->ndim == 1) return multiply(call, mv_into);
+  if (a->ndim == 2 && b->ndim == 2) return multiply(call, product_into, e);
+  if (a->ndim == 2 && b->ndim == 1) return multiply(call, mv_into, e);
   int batch_ndim = out->ndim - (a->ndim > 1) - (b->ndim > 1);
   int64_t count = 1;
   for (int d = 0; d < batch_ndim; d++) count *= out->sizes[d];
@@ -578,7 +596,7 @@ static Status kernel_matmul(Call *call) {
            done);
   TRY_GOTO(tensor_view_sizes(target, 3, (const int64_t[]){left->sizes[0], left->sizes[1], right->sizes[2]}, &result),
            done);
-  status = batches_into(call->exec, left, right, result, 1, false);
+  status = batches_into(call->exec, left, right, result, 1, false, e);
   if (status == OK && target != out) status = tensor_copy(out, target, call->exec->work.threads);
 done:
   tensor_release(left);
@@ -602,11 +620,11 @@ static double flops_add_product(const Call *call) {
   return flops_along(call, 1) * sum;
 }
 
-#define ADD_ROW(text, shape_, kernel_, product, grad_, ...)                                               \
-  {                                                                                                       \
-    .schema = text, .shape = shape_, .kernel = kernel_, .with = &(const Product){product}, .grad = grad_, \
-    .flops = flops_add_product, .flags = OP_INPLACE | OP_OUT | OP_ALIASING_SELF, .cast = CAST_REDUCED,    \
-    .dtypes = __VA_ARGS__                                                                                 \
+#define ADD_ROW(text, shape_, run, product, grad_, ...)                                                               \
+  {                                                                                                                   \
+    .schema = text, .shape = shape_, .kernel = kernel_product, .with = &(const Product){run, product, 2},             \
+    .grad = grad_, .flops = flops_add_product, .flags = OP_INPLACE | OP_OUT | OP_ALIASING_SELF, .cast = CAST_REDUCED, \
+    .dtypes = __VA_ARGS__                                                                                             \
   }
 static const OpRow rows[] = {
     {.schema = "aten::mm(Tensor self, Tensor mat2) -> Tensor",
@@ -614,27 +632,29 @@ static const OpRow rows[] = {
      .cast = CAST_REDUCED,
      .shape = shape_mm,
      .kernel = kernel_product,
-     .with = &(const Product){product_into},
+     .with = &(const Product){run_product, product_into, 1},
      .flops = flops_product,
      .grad = "self: mm_left_backward(grad, mat2, self.size(), self.stride()); mat2: mm_right_backward(grad, self, "
              "mat2.size(), mat2.stride())",
-     .extras = &(const RowExtras){.graph_grad = "self: grad.mm(mat2.t().conj()); mat2: self.t().conj().mm(grad)"},
+     .extras = &(const RowExtras){.graph_grad = "self: grad.mm(mat2.t().conj()); mat2: self.t().conj().mm(grad)",
+                                  .anchor = &product_anchor},
      .flags = OP_OUT | OP_GRAD_EXACT},
     {.schema = "aten::bmm(Tensor self, Tensor mat2) -> Tensor",
      .dtypes = "bmm: integral floating complex",
      .cast = CAST_REDUCED,
      .shape = shape_bmm,
      .kernel = kernel_product,
-     .with = &(const Product){batches_into},
+     .with = &(const Product){run_product, batches_into, 1},
      .flops = flops_product,
      .grad = "self: grad.bmm(mat2.transpose(1, 2).conj()); mat2: self.transpose(1, 2).conj().bmm(grad)",
+     .extras = &(const RowExtras){.anchor = &product_anchor},
      .flags = OP_OUT | OP_GRAD_EXACT},
     {.schema = "aten::mv(Tensor self, Tensor vec) -> Tensor",
      .dtypes = "addmv_impl_cpu: integral floating complex",
      .cast = CAST_REDUCED,
      .shape = shape_mv,
      .kernel = kernel_product,
-     .with = &(const Product){mv_into},
+     .with = &(const Product){run_product, mv_into, 1},
      .flops = flops_product,
      .grad = "self: grad.outer(vec.conj()); vec: self.conj().t().mv(grad)",
      .flags = OP_OUT},
@@ -650,7 +670,7 @@ static const OpRow rows[] = {
      .body = "return torch.dot(self.conj(), other)",
      .flags = OP_OUT},
     ADD_ROW("aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-            shape_addmm, kernel_addmm, product_into,
+            shape_addmm, run_addmm, product_into,
             "self: grad * beta; mat1: mm_left_backward(grad, mat2, mat1.size(), mat1.stride()) * alpha; mat2: "
             "mm_right_backward(grad, mat1, mat2.size(), mat2.stride()) * alpha",
             "addmm_impl_cpu_: integral floating complex",
@@ -658,21 +678,22 @@ static const OpRow rows[] = {
                 &(const RowExtras){
                     .graph_grad =
                         "self: grad * beta; mat1: grad.mm(mat2.t().conj()) * alpha; mat2: mat1.t().conj().mm(grad) "
-                        "* alpha"}),
+                        "* alpha",
+                    .anchor = &product_anchor}),
     ADD_ROW("aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-            shape_baddbmm, kernel_add_product, batches_into,
+            shape_baddbmm, run_add_product, batches_into,
             "self: grad * beta; batch1: grad.bmm(batch2.transpose(1, 2).conj()) * alpha; batch2: batch1.transpose(1, "
             "2).conj().bmm(grad) * alpha",
-            "baddbmm: integral floating complex"),
+            "baddbmm: integral floating complex", .extras = &(const RowExtras){.anchor = &product_anchor}),
     ADD_ROW("aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-            shape_addbmm, kernel_add_product, all_batches_into,
+            shape_addbmm, run_add_product, all_batches_into,
             "self: grad * beta; batch1: grad.unsqueeze(0).expand([batch1.size(0), grad.size(0), "
             "grad.size(1)]).bmm(batch2.transpose(1, 2).conj()) * alpha; "
             "batch2: batch1.transpose(1, 2).conj().bmm(grad.unsqueeze(0).expand([batch1.size(0), grad.size(0), "
             "grad.size(1)])) * alpha",
             "addmm_impl_cpu_: integral floating complex"),
     ADD_ROW("aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor", shape_addmv,
-            kernel_add_product, mv_into,
+            run_add_product, mv_into,
             "self: grad * beta; mat: grad.outer(vec.conj()) * alpha; vec: mat.t().conj().mv(grad) * alpha",
             "addmv_impl_cpu: integral floating complex"),
     {.schema = "aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
@@ -715,7 +736,8 @@ static const OpRow rows[] = {
      .dtypes = "addmm_impl_cpu_: integral floating complex",
      .cast = CAST_REDUCED,
      .shape = shape_linear,
-     .kernel = kernel_linear,
+     .kernel = kernel_product,
+     .with = &(const Product){run_linear, NULL, 1},
      .flops = flops_product,
      .extras = &(const RowExtras){.restores = 1 << 1, .anchor = &linear_anchor},
      .grad = "input, weight, bias: linear_backward(grad, input, weight)",
@@ -724,8 +746,10 @@ static const OpRow rows[] = {
      .dtypes = "addmm_impl_cpu_: integral floating complex",
      .cast = CAST_REDUCED,
      .shape = shape_matmul,
-     .kernel = kernel_matmul,
+     .kernel = kernel_product,
+     .with = &(const Product){run_matmul, NULL, 1},
      .flops = flops_product,
+     .extras = &(const RowExtras){.anchor = &product_anchor},
      .grad = "self, other: matmul_backward(grad, self, other)",
      .flags = OP_OUT},
     {.schema = "aten::linalg_matmul(Tensor self, Tensor other) -> Tensor",

@@ -19,21 +19,8 @@ typedef struct Lines {
   const Activation *activation;
 } Lines;
 
-static void limit(int64_t n, const Activation *a, float *y) {
-  for (int64_t i = 0; i < n; i++) {
-    float x = a->low > y[i] ? a->low : y[i];
-    y[i] = a->high < x ? a->high : x;
-  }
-}
 static bool is_relu(const Activation *a) {
   return a->kind == ACTIVATION_LIMITS && a->low == 0 && a->high == INFINITY;
-}
-
-static void activate(const Activation *a, int64_t n, float *y) {
-  if (a->kind == ACTIVATION_LIMITS)
-    limit(n, a, y);
-  else
-    activation_formula(a->formula, 1, 0, n, y);
 }
 
 static void normalize_lines(void *argument, int64_t begin, int64_t end) {
@@ -46,7 +33,7 @@ static void normalize_lines(void *argument, int64_t begin, int64_t end) {
       norm_affine_relu(l->length, x, y, *scale, *shift);
     } else {
       norm_affine(l->length, x, y, (NormScaling){NULL, scale, shift}, l->is_row);
-      activate(l->activation, l->length, y);
+      activation_line(l->activation, l->length, y);
     }
   }
 }

@@ -5,6 +5,16 @@
 #include "call/row_extras.h"
 #include "op/nn/fused.h"
 
+bool fused_broadcast(const Tensor *t, int ndim, const int64_t *sizes, int64_t *strides) {
+  if (t->ndim > ndim) return false;
+  for (int d = 0; d < ndim; d++) {
+    int own = d - (ndim - t->ndim);
+    if (own >= 0 && t->sizes[own] != 1 && t->sizes[own] != sizes[d]) return false;
+    strides[d] = own < 0 || t->sizes[own] == 1 ? 0 : t->strides[own];
+  }
+  return true;
+}
+
 /* What no engine restores itself: vectors, terms, images. */
 static Status restore_inputs(const Call *call, uint64_t weights) {
   for (uint32_t i = 0; i < call->input_count; i++)

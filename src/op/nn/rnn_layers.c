@@ -77,14 +77,15 @@ static Status run_direction(const Layers *l, int64_t index, bool backwards, Gemm
   Status status;
   TRY_GOTO(new_matrix(rows, width, &from_input), done);
   TRY_GOTO(new_matrix(l->batch, width, &from_hidden), done);
-  TRY_GOTO(linear_product(l->exec, rows, x, w.of_input, w.input_bias, from_input), done);
+  TRY_GOTO(linear_product(l->exec, rows, x, w.of_input, w.input_bias, from_input, NULL), done);
   step.from_hidden = floats(from_hidden);
   for (int64_t k = 0; k < l->steps; k++) {
     step.rows = rows_of_step(l, backwards ? l->steps - 1 - k : k);
     if (backwards) at -= step.rows;
     step.from_input = floats(from_input) + at * width;
-    TRY_GOTO(linear_product(l->exec, step.rows, (GemmMatrix){step.h, n, 1}, w.of_hidden, w.hidden_bias, from_hidden),
-             done);
+    TRY_GOTO(
+        linear_product(l->exec, step.rows, (GemmMatrix){step.h, n, 1}, w.of_hidden, w.hidden_bias, from_hidden, NULL),
+        done);
     rnn_step(l->exec->work.threads, &step);
     for (int64_t i = 0; i < step.rows; i++) memcpy(out + (at + i) * pitch, step.h + i * n, (size_t)n * sizeof(float));
     if (!backwards) at += step.rows;
@@ -268,11 +269,11 @@ Status kernel_rnn_cell(Call *call) {
   TRY_GOTO(copy_of(h0, call->exec->work.threads, &h), done);
   if (c0) TRY_GOTO(copy_of(c0, call->exec->work.threads, &c), done);
   TRY_GOTO(linear_product(call->exec, rows, (GemmMatrix){tensor_data(input), input->sizes[1], 1}, w.of_input,
-                          w.input_bias, from_input),
+                          w.input_bias, from_input, NULL),
            done);
-  TRY_GOTO(
-      linear_product(call->exec, rows, (GemmMatrix){tensor_data(h0), n, 1}, w.of_hidden, w.hidden_bias, from_hidden),
-      done);
+  TRY_GOTO(linear_product(call->exec, rows, (GemmMatrix){tensor_data(h0), n, 1}, w.of_hidden, w.hidden_bias,
+                          from_hidden, NULL),
+           done);
   rnn_step(call->exec->work.threads, &(RnnStep){.mode = mode,
                                                 .rows = rows,
                                                 .hidden = n,

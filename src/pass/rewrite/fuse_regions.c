@@ -54,14 +54,15 @@ static void grow(Chain *c, Node *node, const Anchor *anchor) {
   c->roles |= 1u << REGION_ANCHOR;
   c->anchor = c->count;
   add(c, node);
-  int last = REGION_ANCHOR, whole = c->count;
+  RegionRole last = REGION_ANCHOR;
+  int whole = c->count;
   for (Node *next = chain_next(node); next; next = chain_next(next)) {
     const Node *before = c->nodes[c->count - 1];
     if (is_first_input(next, before) && is_idle_dropout(next)) {
       if (is_idle_dropout(before)) break;
     } else {
-      int role = (int)region_role(next, anchor, node_output(before, 0));
-      if (role == REGION_ROLES || role <= last) break;
+      RegionRole role = region_role(next, anchor, node_output(before, 0), last);
+      if (role == REGION_ROLES) break;
       last = role;
       c->roles |= 1u << role;
       whole = c->count + 1;
@@ -75,7 +76,8 @@ static void grow(Chain *c, Node *node, const Anchor *anchor) {
 static bool is_taken_by_other(const Node *node) {
   const Node *before = node_input(node, 0)->node;
   const Anchor *anchor = node_anchor(before);
-  return anchor && chain_next(before) == node && region_role(node, anchor, node_output(before, 0)) != REGION_ROLES;
+  return anchor && chain_next(before) == node &&
+         region_role(node, anchor, node_output(before, 0), REGION_ANCHOR) != REGION_ROLES;
 }
 
 /* ---- an expansion, a 1x1 convolution, and the depthwise one of its result ---- */
@@ -150,10 +152,16 @@ static bool find_scores(Node *node, Chain *c) {
   return false;
 }
 
+static bool gives_another_dtype(const Node *node) {
+  const TensorInfo *info = value_tensor(node_output(node, 0));
+  return info && info->dtype >= 0 && info->dtype != DTYPE_FLOAT32;
+}
+
 static bool find_chain(Node *node, Chain *c) {
   const Anchor *anchor = node_anchor(node);
-  if (!anchor) return find_scores(node, c);
-  if (anchor->needs || is_taken_by_other(node)) return false;
+  if (find_scores(node, c)) return true;
+  if (!anchor || anchor->needs || is_taken_by_other(node)) return false;
+  if (anchor->takes & ANCHOR_FLOAT32 && gives_another_dtype(node)) return false;
   *c = (Chain){0};
   Node *gate = find_gate(node, anchor);
   if (gate)
