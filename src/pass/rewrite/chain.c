@@ -22,38 +22,47 @@ static Value *map_lookup(Value *value, void *argument) {
   return ptrmap_get(argument, value);
 }
 
-void keep_as_subgraph(Node *region, Node *const *nodes, int count, int results) {
-  Graph *outer = nodes[0]->graph, *subgraph = graph_new(outer->arena, outer->store);
-  PtrMap inside;
-  node_set_graph(region, SYM_attr_Subgraph, subgraph);
-  ptrmap_init(&inside, outer->arena);
-  for (int n = 0; n < count; n++) {
-    for (uint32_t i = 0; i < nodes[n]->input_count; i++) {
-      Value *input = node_input(nodes[n], i), *inner;
-      IValue constant;
-      if (ptrmap_has(&inside, input)) continue;
-      if (value_is_constant(input, &constant) && input->type->kind != TYPE_TENSOR) {
-        inner = graph_insert_constant(subgraph, constant, input->type);
-      } else {
-        node_add_input(region, input);
-        inner = graph_add_input(subgraph, STR(""), input->type);
-      }
-      ptrmap_put(&inside, input, inner);
+/* A copy of the node in the region's Subgraph; an input of both for what it takes of others, but for constants that are
+ * no tensors. */
+static Node *keep(Node *region, Node *node, PtrMap *inside) {
+  Graph *subgraph = node_subgraph(region);
+  for (uint32_t i = 0; i < node->input_count; i++) {
+    Value *input = node_input(node, i), *inner;
+    IValue constant;
+    if (ptrmap_has(inside, input)) continue;
+    if (value_is_constant(input, &constant) && input->type->kind != TYPE_TENSOR) {
+      inner = graph_insert_constant(subgraph, constant, input->type);
+    } else {
+      node_add_input(region, input);
+      inner = graph_add_input(subgraph, STR(""), input->type);
     }
-    Node *copy = node_copy(nodes[n], subgraph, map_lookup, &inside);
-    graph_insert_node(subgraph, copy);
-    for (uint32_t i = 0; i < copy->output_count; i++)
-      ptrmap_put(&inside, node_output(nodes[n], i), node_output(copy, i));
-    if (n >= count - results) graph_register_output(subgraph, node_output(copy, 0));
+    ptrmap_put(inside, input, inner);
   }
+  Node *copy = node_copy(node, subgraph, map_lookup, inside);
+  graph_insert_node(subgraph, copy);
+  ptrmap_put(inside, node_output(node, 0), node_output(copy, 0));
+  return copy;
 }
 
-void chain_replace(Graph *graph, AliasDb *db, Node *const *nodes, int count, Node *fused) {
-  Value *from = node_output(nodes[count - 1], 0), *to = node_output(fused, 0);
-  keep_as_subgraph(fused, nodes, count, 1);
-  to->type = from->type;
-  graph_insert_node(graph, fused);
-  alias_replace_value(db, from, to);
-  value_replace_all_uses_with(from, to);
+static bool takes(const Node *node, const Value *value) {
+  for (uint32_t i = 0; i < node->input_count; i++)
+    if (node_input(node, i) == value) return true;
+  return false;
+}
+
+void chains_replace(AliasDb *db, Node *const *nodes, int count, Node *region) {
+  Graph *outer = region->graph;
+  PtrMap inside;
+  node_set_graph(region, SYM_attr_Subgraph, graph_new(outer->arena, outer->store));
+  ptrmap_init(&inside, outer->arena);
+  for (int n = 0; n < count; n++) {
+    Node *copy = keep(region, nodes[n], &inside);
+    Value *from = node_output(nodes[n], 0);
+    if (n + 1 < count && takes(nodes[n + 1], from)) continue;
+    Value *to = node_add_output(region, from->type);
+    graph_register_output(node_subgraph(region), node_output(copy, 0));
+    alias_replace_value(db, from, to);
+    value_replace_all_uses_with(from, to);
+  }
   while (count--) node_destroy(nodes[count]);
 }

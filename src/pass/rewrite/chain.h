@@ -13,10 +13,7 @@ static inline bool is_first_input(const Node *user, const Node *node) {
 void chain_gather(AliasDb *db, Node *const *nodes, int count);
 /* How many, from the first on, lie right after each other. */
 int chain_together(Node *const *nodes, int count);
-/* Gives the region, which has no inputs yet, the nodes, in order, as its Subgraph, for calls that its engine declines;
- * and as inputs what they take of others, but for constants that are no tensors. Its outputs are what the last
- * `results` nodes give. */
-void keep_as_subgraph(Node *region, Node *const *nodes, int count, int results);
-/* Puts `fused`, which was made with the graph's insertion point at the last of them, in the place of all; they
- * become its Subgraph. */
-void chain_replace(Graph *graph, AliasDb *db, Node *const *nodes, int count, Node *fused);
+/* Puts the region, which stands where they are to run and has no inputs and outputs yet, in the place of the nodes, which
+ * are one chain after the other and become its Subgraph, for calls that its engine declines. It gives what the last
+ * node of each chain gives. */
+void chains_replace(AliasDb *db, Node *const *nodes, int count, Node *region);

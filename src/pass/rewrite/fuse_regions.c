@@ -197,12 +197,11 @@ static bool gather(AliasDb *db, Chain *c) {
 }
 
 static Node *replace(Graph *graph, AliasDb *db, const Chain *c) {
-  Node *last = c->nodes[c->count - 1], *anchor = c->nodes[c->anchor];
-  graph_set_insert_point(graph, last);
-  graph->range = anchor->range;
-  Node *region = graph_create(graph, SYM_wick_region, 0, NULL, 1);
-  region->inlined = anchor->inlined;
-  chain_replace(graph, db, c->nodes, c->count, region);
+  Node *region = graph_create(graph, SYM_wick_region, 0, NULL, 0);
+  node_copy_metadata(region, c->nodes[c->anchor]);
+  region->inlined = c->nodes[c->anchor]->inlined;
+  node_insert_before(region, c->nodes[c->count - 1]);
+  chains_replace(db, c->nodes, c->count, region);
   return region;
 }
 

@@ -9,12 +9,13 @@
 
 enum {
   MAX_ANCHORS = REGION_MAX_UNITS - 1,
-  MAX_SPAN = 64 /* nodes between an anchor and the next one of its input */
+  MAX_FUNCTIONS = 2, /* after each */
+  MAX_SPAN = 64      /* nodes between an anchor and the next one of its input */
 };
 
 typedef struct Anchors {
-  Node *nodes[MAX_ANCHORS]; /* in the order as written */
-  uint32_t count;
+  Node *nodes[MAX_ANCHORS * (1 + MAX_FUNCTIONS)]; /* each anchor and the functions of its result */
+  uint32_t count, units;
 } Anchors;
 
 /* The next such anchor of the same input; NULL: none is near. */
@@ -25,17 +26,31 @@ static Node *find_next(const Node *first, const Anchor *anchor) {
   return NULL;
 }
 
+/* The anchor and the functions of its result, which need nothing else. The last. */
+static Node *add_unit(Anchors *anchors, Node *node, const Anchor *anchor) {
+  RegionRole last = REGION_ANCHOR;
+  Node *next = node;
+  anchors->units++;
+  do {
+    anchors->nodes[anchors->count++] = node = next;
+    next = chain_next(node);
+    if (next) last = region_role(next, anchor, node_output(node, 0), last);
+  } while (next && (last == REGION_FIRST_FUNCTION || last == REGION_FUNCTION));
+  return node;
+}
+
 /* Moves each next one in front of those found before it, and what it needs in front of all of them, until one has to
  * stay. */
 static void gather_anchors(AliasDb *db, Node *first, const Anchor *anchor, Anchors *anchors) {
   Node *point = first, *next;
-  *anchors = (Anchors){.nodes = {first}, .count = 1};
-  while (anchors->count < MAX_ANCHORS && (next = find_next(first, anchor))) {
+  anchors->count = anchors->units = 0;
+  add_unit(anchors, first, anchor);
+  while (anchors->units < MAX_ANCHORS && (next = find_next(first, anchor))) {
     if (!alias_move_before(db, next, point)) {
       node_refused(FILE_NAME, next, REASON_NOT_MOVED_ALIASING);
       return;
     }
-    anchors->nodes[anchors->count++] = point = next;
+    add_unit(anchors, point = next, anchor);
   }
 }
 
@@ -43,16 +58,8 @@ static Node *join(Graph *graph, AliasDb *db, const Anchors *anchors) {
   Node *first = anchors->nodes[0];
   Node *joined = graph_create(graph, SYM_wick_region, 0, NULL, 0);
   node_copy_metadata(joined, first);
-  for (uint32_t i = 0; i < anchors->count; i++) {
-    Node *node = anchors->nodes[i];
-    Value *output = node_add_output(joined, node_output(node, 0)->type);
-    alias_replace_value(db, node_output(node, 0), output);
-  }
-  keep_as_subgraph(joined, anchors->nodes, (int)anchors->count, (int)anchors->count);
-  for (uint32_t i = 0; i < anchors->count; i++)
-    value_replace_all_uses_with(node_output(anchors->nodes[i], 0), node_output(joined, i));
   node_insert_before(joined, first);
-  for (uint32_t i = 0; i < anchors->count; i++) node_destroy(anchors->nodes[i]);
+  chains_replace(db, anchors->nodes, (int)anchors->count, joined);
   return joined;
 }
 
@@ -63,7 +70,7 @@ void join_anchors(Graph *graph, AliasDb *db, Block *block) {
     const Anchor *anchor = node_anchor(node);
     if (!anchor || !(anchor->takes & ANCHOR_JOINS)) continue;
     gather_anchors(db, node, anchor, &anchors);
-    if (anchors.count > 1) {
+    if (anchors.units > 1) {
       if (!jit_opt_limit(FILE_NAME)) return;
       NODE_LOG_UPDATE(FILE_NAME, "with others of its input:", node);
       node = join(graph, db, &anchors);

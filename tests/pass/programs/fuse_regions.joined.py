@@ -54,3 +54,24 @@ def in_a_branch(x: Tensor, w: Tensor, flag: bool):
     else:
         p, q = torch.linear(rows, b), torch.linear(rows, a)
     return p * 2, q
+def gated(x: Tensor, w: Tensor, v: Tensor):
+    rows, a, b = x.repeat([4, 3]), w.repeat([3, 3]), v.repeat([3, 3])
+    return torch.silu(torch.linear(rows, a)) * torch.linear(rows, b)
+def functions(x: Tensor, w: Tensor, v: Tensor):
+    rows, a, b = x.repeat([4, 3]), w.repeat([3, 3]), v.repeat([3, 3])
+    first, second = torch.linear(rows, a), torch.linear(rows, b)
+    return torch.relu(first), torch.tanh(second * 0.5), torch.linear(rows, a + 1)
+def functions_of_a_row(x: Tensor, w: Tensor, v: Tensor):
+    row, a, b = x.repeat([1, 3])[:1], w.repeat([3, 3]), v.repeat([3, 3])
+    return torch.gelu(torch.linear(row, a)), torch.sigmoid(torch.linear(row, b, a[0]))
+def functions_of_many_rows(x: Tensor, w: Tensor):
+    rows = x.repeat([100, 2]).unsqueeze(0)
+    a = w.repeat([20, 2])
+    return torch.relu(torch.linear(rows, a)), torch.gelu(torch.linear(rows, a + 1)) + 1.0
+def sums_of_joined(x: Tensor, w: Tensor, v: Tensor):
+    rows, a, b = x.repeat([4, 3]), w.repeat([3, 3]), v.repeat([3, 3])
+    return torch.relu(torch.linear(rows, a) + torch.linear(rows, b))
+def function_of_one_used_twice(x: Tensor, w: Tensor, v: Tensor):
+    rows, a, b = x.repeat([4, 3]), w.repeat([3, 3]), v.repeat([3, 3])
+    first, second = torch.linear(rows, a), torch.linear(rows, b)
+    return torch.relu(first), first, torch.relu(second)

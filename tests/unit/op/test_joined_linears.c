@@ -186,11 +186,48 @@ static void test_other_dtypes(void **state) {
   release_inputs(&c);
 }
 
+/* Functions of the results, which are done where these are. */
+static void test_functions(void **state) {
+  (void)state;
+  static const int64_t rows[] = {1, 4, 37, 700}, widths[] = {1, 17, 390};
+  RegionText region;
+  region_parse(&region,
+               "graph(%x : Tensor, %w : Tensor, %a : Tensor?, %v : Tensor, %b : Tensor?, %u : Tensor, %c : Tensor?):\n"
+               "  %half : float = prim::Constant[value=0.5]()\n"
+               "  %one : int = prim::Constant[value=1]()\n"
+               "  %exact : str = prim::Constant[value=\"none\"]()\n"
+               "  %p : Tensor = aten::linear(%x, %w, %a)\n"
+               "  %q : Tensor = aten::linear(%x, %v, %b)\n"
+               "  %f : Tensor = aten::relu(%p)\n"
+               "  %r : Tensor = aten::linear(%x, %u, %c)\n"
+               "  %g : Tensor = aten::gelu(%q, %exact)\n"
+               "  %h : Tensor = aten::add(%g, %half, %one)\n"
+               "  return (%f, %h, %r)\n");
+  assert_int_equal(region.node->output_count, LAYERS);
+  for (size_t m = 0; m < sizeof rows / sizeof *rows; m++)
+    for (size_t k = 0; k < sizeof widths / sizeof *widths; k++) {
+      Case c = {.inputs = {ivalue_tensor(random_tensor(2, SIZES(rows[m], widths[k])))}};
+      make_layers(&c, widths[k], (const int64_t[]){64, 130, 7});
+      for (int time = 0; time < 4; time++) {
+        uint64_t declined = region_declines();
+        exec.work.threads = time;
+        check(region_call(&exec, &region, c.inputs, c.got));
+        assert_int_equal(region_declines(), declined);
+        check(region_call_apart(&exec, &region, c.inputs, c.expected));
+        compare(&c);
+        release_results(&c);
+      }
+      release_inputs(&c);
+    }
+  exec.work.threads = 1;
+  region_dispose(&region);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_the_same_bits), cmocka_unit_test(test_inputs_that_lie_otherwise),
       cmocka_unit_test(test_errors),        cmocka_unit_test(test_gradients),
-      cmocka_unit_test(test_other_dtypes),
+      cmocka_unit_test(test_other_dtypes),  cmocka_unit_test(test_functions),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }
