@@ -117,7 +117,27 @@ static void norm_text(Writer *w, const char *inner, int channels, StrBuf *out) {
   strbuf_printf(out, "%s, 0.1, 1e-5)", w->is_quiet ? "False" : PICK(w, modes));
 }
 
+static Image transposed_text(Writer *w, const char *of, Image in, StrBuf *out) {
+  int kernel = 2 + pick(w, 2), stride = in.height <= 8 && in.width <= 8 ? 1 + pick(w, 2) : 1, padding = pick(w, 2);
+  int channels = PICK(w, channel_counts);
+  if ((in.height - 1) * stride + kernel <= 2 * padding || (in.width - 1) * stride + kernel <= 2 * padding) padding = 0;
+  char sizes[100];
+  snprintf(sizes, sizeof sizes, "[%d, %d, %d, %d]", in.channels, channels, kernel, kernel);
+  int weight = tensor_attribute(w, PICK(w, makers), sizes, ""), bias = pick(w, 2) ? vector(w, channels, false) : -1;
+  char text[40] = "None";
+  if (bias >= 0) snprintf(text, sizeof text, "s.a%d", bias);
+  if (pick(w, 3))
+    strbuf_printf(out, "F.conv_transpose2d(%s, s.a%d, %s, [%d, %d], [%d, %d])", of, weight, text, stride, stride,
+                  padding, padding);
+  else
+    strbuf_printf(out, "torch.convolution(%s, s.a%d, %s, [%d, %d], [%d, %d], [1, 1], True, [0, 0], 1)", of, weight,
+                  text, stride, stride, padding, padding);
+  return (Image){channels, (in.height - 1) * stride + kernel - 2 * padding,
+                 (in.width - 1) * stride + kernel - 2 * padding};
+}
+
 static Image conv_text(Writer *w, const char *of, Image in, StrBuf *out) {
+  if (one_in(w, 6)) return transposed_text(w, of, in, out);
   int kind = pick(w, 5), kernel = kind < 2 ? 1 : 3, stride = one_in(w, 6) ? 2 : 1;
   bool depthwise = kind == 4;
   int channels = depthwise ? in.channels : PICK(w, channel_counts), padding = kernel / 2;
@@ -350,8 +370,89 @@ static void add_rows(Writer *w, int at) {
 
 /* ---- layers of rows ---- */
 
+static const int widths[] = {1, 4, 8, 32, 33};
+
+/* A product by a matrix, of rows or of the lines of images, or of matrices with themselves turned. */
+static Image product_text(Writer *w, int at, StrBuf *out) {
+  static const char *const of_rows[] = {"torch.matmul(v%d, s.a%d)", "v%d.mm(s.a%d)",
+                                        "torch.matmul(v%d, s.a%d.t().contiguous().t())"};
+  Image in = w->values[at], result = in;
+  bool image = is_image(w, at);
+  int width = PICK(w, widths), inner = image ? in.width : in.channels;
+  char sizes[64];
+  snprintf(sizes, sizeof sizes, "[%d, %d]", inner, width);
+  if (image && pick(w, 2)) {
+    static const char *const squares[] = {"torch.matmul(v%d, v%d.transpose(2, 3))",
+                                          "torch.bmm(v%d.flatten(0, 1), v%d.flatten(0, 1).transpose(1, 2))"};
+    int which = pick(w, 2);
+    strbuf_printf(out, squares[which], at, at);
+    if (which) strbuf_printf(out, ".view_as(torch.matmul(v%d, v%d.transpose(2, 3)))", at, at);
+    return (Image){in.channels, in.height, in.height};
+  }
+  int matrix = tensor_attribute(w, "randn", sizes, "");
+  if (image) {
+    strbuf_printf(out, "torch.matmul(v%d, s.a%d)", at, matrix);
+    result.width = width;
+    return result;
+  }
+  if (one_in(w, 3))
+    strbuf_printf(out, "torch.addmm(s.a%d, v%d, s.a%d, beta=%d, alpha=0.5)", vector(w, width, false), at, matrix,
+                  pick(w, 3));
+  else
+    strbuf_printf(out, PICK(w, of_rows), at, matrix);
+  return (Image){width, 0, 0};
+}
+
+/* The text and what stands around it. */
+static void put_around(StrBuf *text, const char *before, const char *after) {
+  StrBuf whole = {0};
+  strbuf_printf(&whole, "%s%s%s", before, text->data, after);
+  strbuf_dispose(text);
+  *text = whole;
+}
+
+/* A product or a layer of rows, perhaps normalized, scaled, summed up with vectors and other values, and activated. */
+static void add_product(Writer *w, int at) {
+  static const char *const scales[] = {" / 4.0", " * 0.25", " * 2"};
+  StrBuf text = {0}, normalized = {0};
+  char more[64];
+  Image out = product_text(w, at, &text);
+  int columns = out.height ? out.width : out.channels, other = one_in(w, 2) ? twin(w, out, -1) : -1;
+  if (!out.height && one_in(w, 4)) {
+    norm_text(w, text.data, out.channels, &normalized);
+    strbuf_dispose(&text);
+    text = normalized;
+  }
+  if (one_in(w, 3)) put_around(&text, "(", PICK(w, scales)), put_around(&text, "", ")");
+  if (one_in(w, 5)) put_around(&text, "torch.tanh(", ")");
+  if (one_in(w, 3)) {
+    snprintf(more, sizeof more, pick(w, 2) ? " + s.a%d)" : " + s.a%d[0])", vector(w, columns, false));
+    put_around(&text, "(", more);
+  }
+  if (other >= 0) {
+    snprintf(more, sizeof more, w->is_quiet || pick(w, 2) ? " + v%d)" : ").add_(v%d)", other);
+    put_around(&text, "(", more);
+  }
+  begin(w);
+  put_activated(w, text.data, true);
+  end(w, out);
+  strbuf_dispose(&text);
+}
+
+/* Layers of one input, each with an activation. */
+static void add_layers(Writer *w, int at) {
+  char sizes[64], text[64];
+  for (int i = 0, count = 2 + pick(w, 2); i < count; i++) {
+    Image out = {PICK(w, widths), 0, 0};
+    snprintf(sizes, sizeof sizes, "[%d, %d]", out.channels, w->values[at].channels);
+    snprintf(text, sizeof text, "F.linear(v%d, s.a%d)", at, tensor_attribute(w, "randn", sizes, ""));
+    begin(w);
+    put_activated(w, text, true);
+    end(w, out);
+  }
+}
+
 static void add_linear(Writer *w, int at) {
-  static const int widths[] = {1, 4, 8, 32, 33};
   char sizes[64], text[120];
   Image in = w->values[at], out = {PICK(w, widths), 0, 0};
   snprintf(sizes, sizeof sizes, "[%d, %d]", out.channels, in.channels);
@@ -436,15 +537,21 @@ static void add_written(Writer *w, int at) {
 }
 
 static void add_statement(Writer *w) {
-  int kind = pick(w, w->is_quiet ? 22 : 26), at = choose(w, kind < 18);
-  if (kind >= 23) {
+  int kind = pick(w, w->is_quiet ? 25 : 29), at = choose(w, kind < 18);
+  if (kind >= 26) {
     add_effect(w);
-  } else if (kind == 22) {
+  } else if (kind == 25) {
     add_written(w, pick(w, w->value_count));
-  } else if (kind == 21) {
+  } else if (kind == 24) {
     add_attempt(w, pick(w, w->value_count));
+  } else if (kind == 23) {
+    add_product(w, pick(w, w->value_count));
   } else if (at < 0) {
     add_rows(w, choose(w, true));
+  } else if (kind == 22) {
+    add_product(w, at);
+  } else if (kind == 21) {
+    add_layers(w, at);
   } else if (kind == 20) {
     add_row_operator(w, at);
   } else if (kind >= 18) {
