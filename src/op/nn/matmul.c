@@ -50,6 +50,15 @@ static Status shapes_error(const char *name, const Tensor *a, const Tensor *b) {
                     (long long)a->sizes[0], (long long)a->sizes[1], (long long)b->sizes[0], (long long)b->sizes[1]);
 }
 
+/* An error if it can't be expanded to the sizes; most are vectors that can. */
+static Status check_expands(const Tensor *t, int ndim, const int64_t *sizes) {
+  if (t->ndim == 1 && ndim && t->sizes[0] == sizes[ndim - 1]) return OK;
+  Tensor *fits;
+  TRY(tensor_expand(t, ndim, sizes, &fits));
+  tensor_release(fits);
+  return OK;
+}
+
 /* ---- mm, bmm, mv, dot ---- */
 static Status shape_mm(Call *call, TensorSpec *specs) {
   const Tensor *a = call_tensor(call, 0), *b = call_tensor(call, 1);
@@ -274,10 +283,7 @@ static Status add_spec(const Call *call, const Tensor *a, int ndim, const int64_
   const Tensor *self = call_tensor(call, 0);
   spec(a, ndim, sizes, specs);
   if (self->dtype != a->dtype) TRY(mixed_dtype(call, self, a, &specs->dtype));
-  Tensor *fits;
-  TRY(tensor_expand(self, ndim, sizes, &fits));
-  tensor_release(fits);
-  return OK;
+  return check_expands(self, ndim, sizes);
 }
 static Status shape_addmm(Call *call, TensorSpec *specs) {
   const Tensor *a = call_tensor(call, 1), *b = call_tensor(call, 2);
@@ -424,13 +430,9 @@ static Status shape_linear(Call *call, TensorSpec *specs) {
     specs->sizes[input->ndim - 1] = rows;
   else
     specs->ndim--;
-  if (bias) {
-    if (bias->dtype != input->dtype) TRY(check_bias_dtype(input, bias));
-    Tensor *fits;
-    TRY(tensor_expand(bias, specs->ndim, specs->sizes, &fits));
-    tensor_release(fits);
-  }
-  return OK;
+  if (!bias) return OK;
+  if (bias->dtype != input->dtype) TRY(check_bias_dtype(input, bias));
+  return check_expands(bias, specs->ndim, specs->sizes);
 }
 Status linear_rows(const Tensor *input, GemmMatrix *x, Tensor **dense) {
   assert(input->ndim);
