@@ -44,9 +44,10 @@ static Node *keep(Node *region, Node *node, PtrMap *inside) {
   return copy;
 }
 
-static bool takes(const Node *node, const Value *value) {
-  for (uint32_t i = 0; i < node->input_count; i++)
-    if (node_input(node, i) == value) return true;
+static bool is_used_by(const Value *value, Node *const *nodes, int count) {
+  for (size_t i = 0; i < value->uses.length; i++)
+    for (int n = 0; n < count; n++)
+      if (value->uses.data[i].user == nodes[n]) return true;
   return false;
 }
 
@@ -58,7 +59,7 @@ void chains_replace(AliasDb *db, Node *const *nodes, int count, Node *region) {
   for (int n = 0; n < count; n++) {
     Node *copy = keep(region, nodes[n], &inside);
     Value *from = node_output(nodes[n], 0);
-    if (n + 1 < count && takes(nodes[n + 1], from)) continue;
+    if (is_used_by(from, nodes + n + 1, count - n - 1)) continue;
     Value *to = node_add_output(region, from->type);
     graph_register_output(node_subgraph(region), node_output(copy, 0));
     alias_replace_value(db, from, to);

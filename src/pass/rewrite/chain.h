@@ -14,6 +14,6 @@ void chain_gather(AliasDb *db, Node *const *nodes, int count);
 /* How many, from the first on, lie right after each other. */
 int chain_together(Node *const *nodes, int count);
 /* Puts the region, which stands where they are to run and has no inputs and outputs yet, in the place of the nodes, which
- * are one chain after the other and become its Subgraph, for calls that its engine declines. It gives what the last
- * node of each chain gives. */
+ * become its Subgraph, for calls that its engine declines. It gives what they don't take of each other, which nobody
+ * else takes. */
 void chains_replace(AliasDb *db, Node *const *nodes, int count, Node *region);

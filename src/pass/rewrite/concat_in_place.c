@@ -49,55 +49,19 @@ static bool can_be_joined(const Node *cat) {
   return arguments <= REGION_MAX_ARGUMENTS && inputs <= CALL_MAX_INPUTS;
 }
 
-static Value *map_lookup(Value *value, void *argument) {
-  return ptrmap_get(argument, value);
-}
-
-/* An input of the region for each of the maker's. */
-static void add_inputs(Node *region, const Node *maker, PtrMap *inside) {
-  Graph *into = node_subgraph(region), *from = node_subgraph(maker);
-  for (uint32_t i = 0; i < maker->input_count; i++) {
-    Value *input = node_input(maker, i);
-    uint32_t at = 0;
-    while (at < region->input_count && node_input(region, at) != input) at++;
-    if (at == region->input_count) {
-      node_add_input(region, input);
-      graph_add_input(into, STR(""), input->type);
-    }
-    ptrmap_put(inside, graph_input(from, i), graph_input(into, at));
-  }
-}
-
-/* A copy of the maker's Subgraph at the end of the region's; what it gives. */
-static Value *add_maker(Node *region, const Node *maker) {
-  Graph *into = node_subgraph(region), *from = node_subgraph(maker);
-  PtrMap inside;
-  ptrmap_init(&inside, into->arena);
-  add_inputs(region, maker, &inside);
-  BLOCK_EACH(node, from->block) {
-    Node *copy = node_copy(node, into, map_lookup, &inside);
-    graph_insert_node(into, copy);
-    ptrmap_put(&inside, node_output(node, 0), node_output(copy, 0));
-  }
-  return ptrmap_get(&inside, graph_output(from, 0));
-}
-
 /* The makers and what joins them. */
-static void join(Graph *graph, AliasDb *db, Node *const *nodes, uint32_t count) {
-  Node *cat = nodes[count], *region = graph_create(graph, SYM_wick_region, 0, NULL, 0);
-  Graph *subgraph = graph_new(graph->arena, graph->store);
+static void join(Graph *graph, AliasDb *db, Node *const *makers, uint32_t count) {
+  Node *cat = makers[count], *region = graph_create(graph, SYM_wick_region, 0, NULL, 0);
+  VEC(Node *) nodes = {0};
   node_copy_metadata(region, cat);
-  node_set_graph(region, SYM_attr_Subgraph, subgraph);
-  Node *inner = graph_create(subgraph, cat->kind, 0, NULL, 0);
-  for (uint32_t i = 0; i < count; i++) node_add_input(inner, add_maker(region, nodes[i]));
-  node_add_input(inner, graph_insert_constant(subgraph, ivalue_int(CHANNELS), NULL));
-  graph_register_output(subgraph, node_add_output(inner, node_output(cat, 0)->type));
-  graph_insert_node(subgraph, inner);
-  Value *joined = node_add_output(region, node_output(cat, 0)->type);
   node_insert_before(region, cat);
-  alias_replace_value(db, node_output(cat, 0), joined);
-  value_replace_all_uses_with(node_output(cat, 0), joined);
-  for (uint32_t i = count + 1; i--;) node_destroy(nodes[i]);
+  for (uint32_t i = 0; i < count; i++) {
+    Node *before = makers[i]->prev, *after = makers[i]->next;
+    subgraph_unwrap(makers[i], db);
+    for (Node *node = before->next; node != after; node = node->next) vec_arena_push(graph->arena, &nodes, node);
+  }
+  vec_arena_push(graph->arena, &nodes, cat);
+  chains_replace(db, nodes.data, (int)nodes.length, region);
 }
 
 static void join_block(Graph *graph, AliasDb *db, Block *block) {
