@@ -9,20 +9,15 @@
 #include "call/region.h"
 #include "call/row.h"
 #include "op/nn/fused.h"
+#include "op/nn/norm.h"
 
-enum {
-  GAMMA = 1,
-  BETA,
-  MEAN,
-  VAR,
-  EPS = 7,           /* of batch_norm */
-  MAX_ARGUMENTS = 13 /* of a convolution */
-};
+enum { MAX_ARGUMENTS = 13 }; /* of a convolution */
 
 /* A unit that can be done at once. */
 typedef struct Convolution {
   const RegionUnit *unit;
   const Tensor *input, *weight, *bias, *add;
+  StoredNorm norm;
   ConvParams params;
   ConvEpilogue epilogue;
   Tensor *term;   /* what is added, without gaps, owned; NULL: it is as the caller has it, or nothing */
@@ -32,14 +27,10 @@ typedef struct Convolution {
 /* ---- what there is against it ---- */
 
 /* One number for each channel. */
-static Status check_vectors(const RegionCall *r, const Convolution *c) {
+static Status read_vectors(const RegionCall *r, Convolution *c) {
   const RegionStep *norm = &c->unit->steps[REGION_NORM];
-  bool fit = fused_is_vector(c->bias, c->params.out_channels);
-  for (uint32_t i = GAMMA; norm->op && i <= VAR; i++)
-    fit &= fused_is_vector(region_tensor_or_null(r, norm, i), c->params.out_channels);
-  if (!fit) return reason_decline(REASON_NOT_FUSED_WEIGHTS);
-  bool has_statistics = !norm->op || (region_tensor_or_null(r, norm, MEAN) && region_tensor_or_null(r, norm, VAR));
-  return has_statistics ? OK : reason_decline(REASON_NOT_FUSED_KIND);
+  if (!fused_is_vector(c->bias, c->params.out_channels)) return reason_decline(REASON_NOT_FUSED_WEIGHTS);
+  return norm->op ? stored_norm_read(r, norm, c->params.out_channels, &c->norm) : OK;
 }
 
 /* Whether a sum with row-major memory is row-major, though there may be gaps. */
@@ -117,7 +108,7 @@ static Status read_unit(const RegionCall *r, const RegionUnit *unit, const Tenso
   TRY(conv_read_at(&step, anchor->op->row->with, &c->params));
   if (!conv_gives_row_major(&c->params, c->input, c->weight)) return reason_decline(REASON_NOT_FUSED_LAYOUT);
   if (c->epilogue.gate && !conv_takes_gate(&c->params)) return reason_decline(REASON_NOT_FUSED_SIZE);
-  TRY(check_vectors(r, c));
+  TRY(read_vectors(r, c));
   if (c->bias) c->epilogue.shift = tensor_data(c->bias);
   return read_term(r, c);
 }
@@ -138,15 +129,13 @@ static inline __attribute__((always_inline)) void fold_channels(int64_t channels
     shift[c] = beta ? t + beta[c] : t;
   }
 }
-static const float *vector(const RegionCall *r, const RegionStep *norm, uint32_t i) {
-  const Tensor *t = region_tensor_or_null(r, norm, i);
+static const float *floats(const Tensor *t) {
   return t ? tensor_data(t) : NULL;
 }
-static void fold(const RegionCall *r, const Convolution *c, float *scale, float *shift) {
-  const RegionStep *norm = &c->unit->steps[REGION_NORM];
-  const float *mean = vector(r, norm, MEAN), *var = vector(r, norm, VAR), *gamma = vector(r, norm, GAMMA),
-              *beta = vector(r, norm, BETA), *bias = c->bias ? tensor_data(c->bias) : NULL;
-  float eps = (float)ivalue_to_double(region_argument(r, norm, EPS));
+static void fold(const Convolution *c, float *scale, float *shift) {
+  const float *mean = floats(c->norm.mean), *var = floats(c->norm.variance), *gamma = floats(c->norm.weight),
+              *beta = floats(c->norm.bias), *bias = floats(c->bias);
+  float eps = (float)c->norm.eps;
   if (gamma && beta && !bias) /* what is not there is known to the compiler then */
     fold_channels(c->params.out_channels, mean, var, gamma, beta, NULL, eps, scale, shift);
   else
@@ -154,7 +143,7 @@ static void fold(const RegionCall *r, const Convolution *c, float *scale, float 
 }
 
 /* Makes the numbers of the normalization and the term without gaps; end is called also if it fails. */
-static Status begin(const RegionCall *r, Convolution *c) {
+static Status begin(Convolution *c) {
   int64_t channels = c->params.out_channels;
   if (c->add && !tensor_is_contiguous(c->add)) {
     TRY(tensor_contiguous(c->add, &c->term));
@@ -163,7 +152,7 @@ static Status begin(const RegionCall *r, Convolution *c) {
   if (!c->unit->steps[REGION_NORM].op) return OK;
   c->numbers = mem_alloc((size_t)channels * 2 * sizeof *c->numbers);
   if (!c->numbers) return status_out_of_memory();
-  fold(r, c, c->numbers, c->numbers + channels);
+  fold(c, c->numbers, c->numbers + channels);
   c->epilogue.scale = c->numbers;
   c->epilogue.shift = c->numbers + channels;
   return OK;
@@ -175,7 +164,7 @@ static void end(Convolution *c) {
 
 /* To `out`. */
 static Status run_to(const RegionCall *r, Convolution *c, Tensor *out) {
-  Status status = begin(r, c);
+  Status status = begin(c);
   if (!status && out->numel)
     status = conv_forward(&r->call->exec->work, &c->params, c->input, c->weight, &c->epilogue, out);
   end(c);
@@ -211,8 +200,8 @@ static Status run_at_once(const RegionCall *r, Convolution *first, Convolution *
   int64_t sizes[CONV_SPATIAL + 2];
   Tensor *result = NULL;
   Status status;
-  TRY_GOTO(begin(r, first), done);
-  TRY_GOTO(begin(r, second), done);
+  TRY_GOTO(begin(first), done);
+  TRY_GOTO(begin(second), done);
   TRY_GOTO(tensor_empty(DTYPE_FLOAT32, second->params.spatial + 2, conv_result_sizes(&second->params, sizes), &result),
            done);
   if (result->numel)

@@ -364,15 +364,15 @@ static const float *floats_at(const Tensor *t, int64_t first, int64_t n, double 
   return block;
 }
 
-void norm_fold_stored(const Tensor *weight, const Tensor *bias, const Tensor *mean, const Tensor *variance, double eps,
-                      int64_t channels, float *scale, float *shift) {
+void norm_fold_stored(const StoredNorm *norm, int64_t channels, float *scale, float *shift) {
   enum { BLOCK = 256 };
   float blocks[4][BLOCK];
-  assert(mean && variance);
+  assert(norm->mean && norm->variance);
   for (int64_t c = 0; c < channels; c += BLOCK) {
     int64_t n = channels - c < BLOCK ? channels - c : BLOCK;
-    NormStored stored = {floats_at(weight, c, n, 1, blocks[0]), floats_at(bias, c, n, 0, blocks[1]),
-                         floats_at(mean, c, n, 0, blocks[2]), floats_at(variance, c, n, 1, blocks[3]), (float)eps};
+    NormStored stored = {floats_at(norm->weight, c, n, 1, blocks[0]), floats_at(norm->bias, c, n, 0, blocks[1]),
+                         floats_at(norm->mean, c, n, 0, blocks[2]), floats_at(norm->variance, c, n, 1, blocks[3]),
+                         (float)norm->eps};
     norm_fold(n, &stored, scale + c, shift + c);
   }
 }
@@ -474,7 +474,7 @@ static Status kernel_batch_norm(Call *call) {
     update_running(mean, b.mean, channels, momentum, 1);
     update_running(var, b.variance, channels, momentum, count / (count - 1));
   } else if (is_folded) {
-    norm_fold_stored(weight, bias, mean, var, eps, channels, b.scale, b.shift);
+    norm_fold_stored(&(StoredNorm){weight, bias, mean, var, eps}, channels, b.scale, b.shift);
   } else {
     for (int64_t c = 0; c < channels; c++) {
       b.mean[c] = number_at(mean, c, 0);

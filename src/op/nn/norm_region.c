@@ -8,7 +8,17 @@
 #include "op/nn/fused.h"
 #include "op/nn/norm.h"
 
-enum { INPUT, GAMMA, BETA, MEAN, VAR, EPS = 7 };
+Status stored_norm_read(const RegionCall *r, const RegionStep *norm, int64_t channels, StoredNorm *out) {
+  *out = (StoredNorm){.weight = region_tensor_or_null(r, norm, 1),
+                      .bias = region_tensor_or_null(r, norm, 2),
+                      .mean = region_tensor_or_null(r, norm, 3),
+                      .variance = region_tensor_or_null(r, norm, 4),
+                      .eps = ivalue_to_double(region_argument(r, norm, 7))};
+  bool fit = fused_is_vector(out->weight, channels) && fused_is_vector(out->bias, channels) &&
+             fused_is_vector(out->mean, channels) && fused_is_vector(out->variance, channels);
+  if (!fit) return reason_decline(REASON_NOT_FUSED_WEIGHTS);
+  return out->mean && out->variance ? OK : reason_decline(REASON_NOT_FUSED_KIND);
+}
 
 /* Of row-major input [batch, channels, inner]: planes of one channel, or, where inner is 1, rows of all of them. */
 typedef struct Lines {
@@ -38,14 +48,9 @@ static void normalize_lines(void *argument, int64_t begin, int64_t end) {
   }
 }
 
-static Status check_operands(const RegionCall *r, const RegionStep *norm, const Tensor *input) {
+static Status check_input(const Tensor *input) {
   if (!fused_is_plain(input)) return fused_decline(input);
-  if (input->ndim < 2 || !input->numel) return reason_decline(REASON_NOT_FUSED_SHAPE);
-  for (uint32_t i = GAMMA; i <= VAR; i++) {
-    const Tensor *t = region_tensor_or_null(r, norm, i);
-    if ((!t && i >= MEAN) || !fused_is_vector(t, input->sizes[1])) return reason_decline(REASON_NOT_FUSED_WEIGHTS);
-  }
-  return OK;
+  return input->ndim < 2 || !input->numel ? reason_decline(REASON_NOT_FUSED_SHAPE) : OK;
 }
 
 /* In the input's memory, if that is dying. */
@@ -59,17 +64,17 @@ static Status make_output(const RegionCall *r, const Tensor *input) {
 static Status run(RegionCall *r) {
   const RegionUnit *unit = r->region->units;
   const RegionStep *norm = &unit->steps[REGION_ANCHOR];
-  const Tensor *input = region_argument(r, norm, INPUT).tensor;
-  TRY(check_operands(r, norm, input));
+  const Tensor *input = region_argument(r, norm, 0).tensor;
+  StoredNorm stored;
+  TRY(check_input(input));
+  TRY(stored_norm_read(r, norm, input->sizes[1], &stored));
   int64_t channels = input->sizes[1], inner = input->numel / channels / input->sizes[0],
           length = inner == 1 ? channels : inner;
   float *numbers = mem_alloc((size_t)channels * 2 * sizeof *numbers);
   if (!numbers) return status_out_of_memory();
   Status status = make_output(r, input);
   if (!status) {
-    norm_fold_stored(region_tensor_or_null(r, norm, GAMMA), region_tensor_or_null(r, norm, BETA),
-                     region_tensor_or_null(r, norm, MEAN), region_tensor_or_null(r, norm, VAR),
-                     ivalue_to_double(region_argument(r, norm, EPS)), channels, numbers, numbers + channels);
+    norm_fold_stored(&stored, channels, numbers, numbers + channels);
     Lines lines = {.x = tensor_data(input),
                    .y = tensor_data(call_out(r->call, 0)),
                    .scale = numbers,

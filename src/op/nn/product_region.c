@@ -24,20 +24,14 @@ static void ending_dispose(Ending *e) {
 
 /* Scale and shift of the columns of a matrix. */
 static Status add_norm(const RegionCall *r, const RegionStep *norm, int ndim, const int64_t *sizes, Ending *e) {
-  enum { GAMMA = 1, BETA, MEAN, VAR, EPS = 7 };
   if (!norm->op) return OK;
   if (ndim != 2) return reason_decline(REASON_NOT_FUSED_SHAPE);
   int64_t columns = sizes[1];
-  const Tensor *vectors[VAR + 1];
-  for (uint32_t i = GAMMA; i <= VAR; i++) {
-    vectors[i] = region_tensor_or_null(r, norm, i);
-    if ((!vectors[i] && i >= MEAN) || !fused_is_vector(vectors[i], columns))
-      return reason_decline(REASON_NOT_FUSED_WEIGHTS);
-  }
+  StoredNorm stored;
+  TRY(stored_norm_read(r, norm, columns, &stored));
   e->numbers = mem_alloc((size_t)columns * 2 * sizeof *e->numbers + 1);
   if (!e->numbers) return status_out_of_memory();
-  norm_fold_stored(vectors[GAMMA], vectors[BETA], vectors[MEAN], vectors[VAR],
-                   ivalue_to_double(region_argument(r, norm, EPS)), columns, e->numbers, e->numbers + columns);
+  norm_fold_stored(&stored, columns, e->numbers, e->numbers + columns);
   gemm_epilogue_add(&e->epilogue, &(GemmStep){.kind = GEMM_AFFINE, .scale = e->numbers, .shift = e->numbers + columns});
   return OK;
 }
