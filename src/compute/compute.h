@@ -3,8 +3,8 @@
  *
  *   compute/activation.h                functions of results that are in registers or in cache
  *   compute/element/element.h           one element at a time
- *   compute/gemm/gemm.h                 matrix products; gemm_template.h, gemm_tile_body.h, gemm_transpose.h,
- *                                       gemm_transpose_neon.h
+ *   compute/gemm/gemm.h                 matrix products and what follows them; gemm_template.h, gemm_tile_body.h,
+ *                                       gemm_transpose.h, gemm_transpose_neon.h
  *   compute/distance/distance.h         between rows
  *   compute/attention/attention.h       softmax(Q K) V without all scores; attention_body.h
  *   compute/conv/conv.h                 convolutions

@@ -13,7 +13,7 @@ static inline bool is_first_input(const Node *user, const Node *node) {
 void chain_gather(AliasDb *db, Node *const *nodes, int count);
 /* How many, from the first on, lie right after each other. */
 int chain_together(Node *const *nodes, int count);
-/* Puts the region, which stands where they are to run and has no inputs and outputs yet, in the place of the nodes, which
- * become its Subgraph, for calls that its engine declines. It gives what they don't take of each other, which nobody
- * else takes. */
+/* Puts the region, which stands where they are to run and has no inputs and outputs yet, in the place of the nodes.
+ * They become its Subgraph, for calls that its engine declines. It gives what they don't take of each other; what they
+ * do nobody else takes. */
 void chains_replace(AliasDb *db, Node *const *nodes, int count, Node *region);

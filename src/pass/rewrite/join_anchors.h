@@ -1,5 +1,5 @@
-/* Anchors of one input (queries, keys and values of attention, gates), each with the functions of its result, become one
- * region with a result for each. Part of fuse_regions. */
+/* Anchors of one input (queries, keys and values of attention, gates), each with the functions of its result, become
+ * one region with a result for each. Part of fuse_regions. */
 #pragma once
 
 #include "ir/alias_db.h"
