@@ -6,6 +6,7 @@
 #include "call/region.h"
 #include "call/row_extras.h"
 #include "compute/attention/attention.h"
+#include "op/nn/fused.h"
 #include "op/nn/softmax.h"
 #include "report/reason.h"
 

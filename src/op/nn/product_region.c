@@ -3,6 +3,7 @@
  * in cache, or by the thread that made them. Several layers of one input: its rows are read once for all weights, and
  * the work of all is shared out among threads at once. */
 #include "call/region.h"
+#include "call/row.h"
 #include "op/nn/fused.h"
 #include "op/nn/linear.h"
 #include "op/nn/norm.h"

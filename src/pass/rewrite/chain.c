@@ -1,5 +1,7 @@
 #include "pass/rewrite/chain.h"
 
+#include "ir/subgraph.h"
+
 Node *chain_next(const Node *node) {
   assert(node->output_count == 1);
   const Value *out = node_output(node, 0);

@@ -129,8 +129,8 @@ static const struct {
     {"F.max_unpool3d(torch.ones(1, 0, 2, 2, 2), torch.zeros(1, 0, 2, 2, 2, dtype=torch.int64), 2)",
      "max_unpooling3d_forward_out_cpu(): Expected input to have non-zero size for non-batch dimensions, but got [1, 0, "
      "2, 2, 2] with dimension 1 being empty."},
-    {"F.pad(torch.ones(1, 4, 4, dtype=torch.int64), [1, 1, 1, 1], mode='reflect')",
-     "\"reflection_pad2d\" not implemented for 'Long'"},
+    {"F.pad(torch.ones(1, 4, 4, dtype=torch.bool), [1, 1, 1, 1], mode='reflect')",
+     "\"reflection_pad2d\" not implemented for 'Bool'"},
     {"F.pad(torch.ones(2, 4, 4) > 0, [1, 1], mode='replicate')",
      "\"replication_pad1d_cpu\" not implemented for 'Bool'"},
     {"F.pad(torch.ones(2, 0, 4), [1, 1], mode='replicate')",

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "call/pointwise.h"
+#include "call/row.h"
 #include "checks.h"
 #include "outcome.h"
 #include "random_tensor.h"
