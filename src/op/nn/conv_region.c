@@ -20,8 +20,8 @@ typedef struct Convolution {
   StoredNorm norm;
   ConvParams params;
   ConvEpilogue epilogue;
-  Tensor *term;   /* what is added, without gaps, owned; NULL: it is as the caller has it, or nothing */
-  float *numbers; /* scale and shift of a normalization, owned; NULL: none */
+  Tensor *image, *term; /* the input and what is added, without gaps, owned; NULL: as the caller has it, or nothing */
+  float *numbers;       /* scale and shift of a normalization, owned; NULL: none */
 } Convolution;
 
 /* ---- what there is against it ---- */
@@ -96,7 +96,7 @@ static Status read_unit(const RegionCall *r, const RegionUnit *unit, const Tenso
   c->weight = region_argument(r, anchor, 1).tensor;
   c->bias = region_tensor_or_null(r, anchor, 2);
   if (!input) TRY(read_image(r, c));
-  if (!fused_is_plain(c->input)) return fused_decline(c->input);
+  if (c->input->dtype != DTYPE_FLOAT32 || c->input->flags & TENSOR_UNUSUAL) return fused_decline(c->input);
   if (!fused_is_plain(c->weight)) return fused_decline(c->weight);
   if (c->input->ndim != c->weight->ndim) return reason_decline(REASON_NOT_FUSED_SHAPE);
   IValue arguments[MAX_ARGUMENTS];
@@ -142,9 +142,13 @@ static void fold(const Convolution *c, float *scale, float *shift) {
     fold_channels(c->params.out_channels, mean, var, gamma, beta, bias, eps, scale, shift);
 }
 
-/* Makes the numbers of the normalization and the term without gaps; end is called also if it fails. */
+/* Makes the numbers of the normalization, the input and the term without gaps; end is called also if it fails. */
 static Status begin(Convolution *c) {
   int64_t channels = c->params.out_channels;
+  if (!tensor_is_contiguous(c->input)) {
+    TRY(tensor_contiguous(c->input, &c->image));
+    c->input = c->image;
+  }
   if (c->add && !tensor_is_contiguous(c->add)) {
     TRY(tensor_contiguous(c->add, &c->term));
     c->epilogue.add = tensor_data(c->term);
@@ -159,6 +163,7 @@ static Status begin(Convolution *c) {
 }
 static void end(Convolution *c) {
   mem_free(c->numbers);
+  tensor_release(c->image);
   tensor_release(c->term);
 }
 

@@ -36,6 +36,9 @@ static const char program[] =
     "def end_gelu_tanh(x, w, b, y, v):\n"
     "    c = torch.conv2d(x, w, b, [1, 1], [1, 1], [1, 1], 1)\n"
     "    return torch.nn.functional.gelu(c, approximate='tanh')\n"
+    "def end_of_lines(x, w, b, y, v):\n"
+    "    lines = x[:, :, 0].transpose(1, 2).contiguous().transpose(1, 2)\n"
+    "    return torch.tanh(torch.conv1d(lines, w[:, :, 0].contiguous(), b))\n"
     "def norm_sum_relu(x, w, b, y, v):\n"
     "    c = torch.conv2d(x, w, None, [1, 1], [1, 1], [1, 1], 1)\n"
     "    n = torch.batch_norm(c, v, b, b, v, False, 0.1, 1e-5, True)\n"
@@ -149,11 +152,15 @@ static const char program[] =
     "        a[3] = torch.randn([1, 16, 5, 5])\n"
     "    if n == 10:\n"
     "        a[1] = a[1].to(torch.float64)\n"
+    "    if n == 11:\n"
+    "        a[0] = torch.randn([1, 16, 9, 22])[:, :, :, ::2]\n"
+    "    if n == 12:\n"
+    "        a[0] = a[0].transpose(2, 3).contiguous().transpose(2, 3)\n"
     "    return a\n"
     "def same(a, b):\n"
     "    return a.dtype == b.dtype and a.size() == b.size() and a.stride() == b.stride() and torch.allclose(\n"
     "        a, b, 1e-5, 1e-5, True)\n";
-enum { ARGUMENTS = 11, COUNT = 5 };
+enum { ARGUMENTS = 13, COUNT = 5 };
 static const char *const names[] = {"end_relu",
                                     "end_relu6",
                                     "end_hardswish",
@@ -162,6 +169,7 @@ static const char *const names[] = {"end_relu",
                                     "end_silu",
                                     "end_gelu",
                                     "end_gelu_tanh",
+                                    "end_of_lines",
                                     "norm_sum_relu",
                                     "sum_in_place",
                                     "sum_second",
@@ -231,6 +239,20 @@ static void test_chains(void **state) {
     for (int which = 0; which < ARGUMENTS; which++) check(names[i], which % 2 ? 0 : which, which);
 }
 
+/* Images and lines whose elements lie otherwise are copied, as convolutions by themselves do; nothing is declined. */
+static void test_images_with_gaps(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    int which;
+  } cases[] = {{"end_relu", 11}, {"end_relu", 12}, {"norm_sum_relu", 11}, {"end_of_lines", 0}};
+  wick_stats before = {.size = sizeof before}, after = {.size = sizeof after};
+  wick_stats_get(&before);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check(cases[i].name, cases[i].which, cases[i].which);
+  wick_stats_get(&after);
+  assert_int_equal(after.declines, before.declines);
+}
+
 static int compile(void **state) {
   (void)state;
   wick_error *error = NULL;
@@ -246,6 +268,6 @@ static int release(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_chains)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_images_with_gaps), cmocka_unit_test(test_chains)};
   return cmocka_run_group_tests(tests, compile, release);
 }
