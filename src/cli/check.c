@@ -35,7 +35,6 @@ __attribute__((format(printf, 3, 4))) static bool failed(const Check *check, con
 /* ---- recorded values as arguments: {"__dtype__": name} and {"__device__": name} become what they stand for ---- */
 
 enum { MAX_NESTING = 500 };
-static wick_value *argument_of(const wick_value *recorded, int nesting);
 
 static wick_value *marked(const wick_value *dict) {
   wick_value *name = wick_value_get_text(dict, "__dtype__"), *result = NULL;
@@ -49,36 +48,15 @@ static wick_value *marked(const wick_value *dict) {
   return result;
 }
 
-static wick_value *container_of(const wick_value *recorded, int nesting) {
-  uint32_t kind = wick_value_kind(recorded);
-  size_t count = wick_value_length(recorded);
-  wick_value **items = calloc(2 * count + 1, sizeof *items), *result = NULL;
-  bool fine = items != NULL;
-  for (size_t i = 0; fine && i < count; i++) {
-    wick_value *item = wick_value_item(recorded, i);
-    items[i] = item ? argument_of(item, nesting + 1) : NULL;
-    wick_value_release(item);
-    if (kind == WICK_DICT) items[count + i] = wick_value_key(recorded, i);
-    fine = items[i] && (kind != WICK_DICT || items[count + i]);
-  }
-  const wick_value *const *values = (const wick_value *const *)items;
-  if (fine && kind == WICK_LIST) wick_value_list(values, count, &result, NULL);
-  if (fine && kind == WICK_TUPLE) wick_value_tuple(values, count, &result, NULL);
-  if (fine && kind == WICK_DICT) wick_value_dict(values + count, values, count, &result, NULL);
-  for (size_t i = 0; items && i < 2 * count; i++) wick_value_release(items[i]);
-  free(items);
-  return result;
-}
-
 /* NULL: no memory, or nested too deeply. */
-static wick_value *argument_of(const wick_value *recorded, int nesting) {
+static wick_value *argument_of(const wick_value *recorded, int nesting, void *context) {
   uint32_t kind = wick_value_kind(recorded);
   if (kind == WICK_DICT && wick_value_length(recorded) == 1) {
     wick_value *value = marked(recorded);
     if (value) return value;
   }
   if (kind == WICK_LIST || kind == WICK_TUPLE || kind == WICK_DICT)
-    return nesting < MAX_NESTING ? container_of(recorded, nesting) : NULL;
+    return nesting < MAX_NESTING ? container_of_mapped(recorded, argument_of, nesting, context, NULL) : NULL;
   return wick_value_retain((wick_value *)(uintptr_t)recorded);
 }
 
@@ -117,8 +95,8 @@ static bool move_arguments(Arguments *a, const char *device, wick_error **error)
 static bool arguments_make(const wick_value *call, bool copy, const char *device, wick_error **error, Arguments *out) {
   wick_value *args = wick_value_get_text(call, "args"), *kwargs = wick_value_get_text(call, "kwargs");
   *out = (Arguments){0};
-  if (args) out->args = argument_of(args, 0);
-  if (kwargs) out->kwargs = argument_of(kwargs, 0);
+  if (args) out->args = argument_of(args, 0, NULL);
+  if (kwargs) out->kwargs = argument_of(kwargs, 0, NULL);
   bool fine = out->args && (out->kwargs || !kwargs);
   wick_value_release(args);
   wick_value_release(kwargs);

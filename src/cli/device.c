@@ -10,30 +10,8 @@ typedef struct Move {
   wick_error **error;
 } Move;
 
-static wick_value *moved(const Move *move, const wick_value *value, int nesting);
-
-static wick_value *moved_items(const Move *move, const wick_value *value, int nesting) {
-  uint32_t kind = wick_value_kind(value);
-  size_t count = wick_value_length(value);
-  wick_value **items = calloc(2 * count + 1, sizeof *items), *result = NULL;
-  bool fine = items != NULL;
-  for (size_t i = 0; fine && i < count; i++) {
-    wick_value *item = wick_value_item(value, i);
-    items[i] = item ? moved(move, item, nesting + 1) : NULL;
-    wick_value_release(item);
-    if (kind == WICK_DICT) items[count + i] = wick_value_key(value, i);
-    fine = items[i] && (kind != WICK_DICT || items[count + i]);
-  }
-  const wick_value *const *values = (const wick_value *const *)items;
-  if (fine && kind == WICK_LIST) wick_value_list(values, count, &result, move->error);
-  if (fine && kind == WICK_TUPLE) wick_value_tuple(values, count, &result, move->error);
-  if (fine && kind == WICK_DICT) wick_value_dict(values + count, values, count, &result, move->error);
-  for (size_t i = 0; items && i < 2 * count; i++) wick_value_release(items[i]);
-  free(items);
-  return result;
-}
-
-static wick_value *moved(const Move *move, const wick_value *value, int nesting) {
+static wick_value *moved(const wick_value *value, int nesting, void *context) {
+  const Move *move = context;
   static const char *const names[] = {"device"};
   wick_tensor_info info = {.size = sizeof info};
   wick_value *result = NULL;
@@ -46,7 +24,7 @@ static wick_value *moved(const Move *move, const wick_value *value, int nesting)
     case WICK_LIST:
     case WICK_TUPLE:
     case WICK_DICT:
-      if (nesting < MAX_NESTING) return moved_items(move, value, nesting);
+      if (nesting < MAX_NESTING) return container_of_mapped(value, moved, nesting, context, move->error);
       break;
     default:
       break;
@@ -58,7 +36,7 @@ wick_value *value_on_device(const wick_value *value, const char *device, wick_er
   wick_value *where = NULL;
   *error = NULL;
   if (wick_value_device(device, &where, error)) return NULL;
-  wick_value *result = moved(&(Move){where, error}, value, 0);
+  wick_value *result = moved(value, 0, &(Move){where, error});
   if (!result && !*error) *error = wick_error_new(WICK_OUT_OF_MEMORY, "out of memory");
   wick_value_release(where);
   return result;
