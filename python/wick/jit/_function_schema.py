@@ -59,7 +59,8 @@ class Argument:
         return value
 
 
-def _cut_default(text):
+def _outside(text, sign):
+    """The places of a sign that stands in no brackets and no quotes."""
     depth, quote = 0, None
     for i, letter in enumerate(text):
         if quote:
@@ -70,9 +71,13 @@ def _cut_default(text):
             depth += 1
         elif letter in ")]":
             depth -= 1
-        elif letter == "=" and not depth:
-            return text[:i].strip(), text[i + 1:].strip()
-    return text.strip(), None
+        elif letter == sign and not depth:
+            yield i
+
+
+def _cut_default(text):
+    at = next(_outside(text, "="), None)
+    return (text.strip(), None) if at is None else (text[:at].strip(), text[at + 1:].strip())
 
 
 def _cut_name(text):
@@ -97,19 +102,10 @@ def _value(text):
 
 def _split(text):
     """At the commas that stand in no brackets and no quotes."""
-    parts, depth, begin, quote = [], 0, 0, None
-    for i, letter in enumerate(text):
-        if quote:
-            quote = None if letter == quote and text[i - 1] != "\\" else quote
-        elif letter in "\"'":
-            quote = letter
-        elif letter in "([":
-            depth += 1
-        elif letter in ")]":
-            depth -= 1
-        elif letter == "," and not depth:
-            parts.append(text[begin:i].strip())
-            begin = i + 1
+    parts, begin = [], 0
+    for at in _outside(text, ","):
+        parts.append(text[begin:at].strip())
+        begin = at + 1
     last = text[begin:].strip()
     return parts + [last] if last else parts
 
