@@ -100,6 +100,7 @@ lint: setup-tests
 	@python3 scripts/check_layers.py src
 	@python3 scripts/check_contents.py src
 	@python3 scripts/check_includes.py src
+	@python3 scripts/check_python_layers.py python/wick/jit
 	@python3 scripts/check_unused.py src
 	@python3 scripts/check_statics.py docs/statics.md src python/src
 	@python3 scripts/check_assertions.py src

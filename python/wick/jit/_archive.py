@@ -4,6 +4,7 @@ import io
 import os
 
 from .. import _C
+from . import _recursive
 from ._module import ScriptModule, wrap_module
 
 
@@ -70,5 +71,6 @@ def run_frozen_optimizations(mod, optimize_numerics=True, preserved_methods=None
 
 def from_torch(module):
     """A torch.nn.Module compiled by wick; torch must be installed. Tensors are shared where they are on the CPU."""
-    from . import _from_torch
-    return _from_torch.convert(module)
+    if not hasattr(module, "_parameters"):
+        raise TypeError("from_torch expects a torch.nn.Module, not %s" % type(module).__name__)
+    return _recursive.create(module)

@@ -33,11 +33,3 @@ def _empty(value):
     from .. import empty
     import wick
     return empty(tuple(value.shape), dtype=getattr(wick, str(value.dtype).rpartition(".")[2]))
-
-
-def convert(module):
-    """What `from_torch` gives."""
-    from . import _recursive
-    if not hasattr(module, "_parameters"):
-        raise TypeError("from_torch expects a torch.nn.Module, not %s" % type(module).__name__)
-    return _recursive.create(module)

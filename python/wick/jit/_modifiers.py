@@ -3,7 +3,7 @@
 import typing
 
 from ..futures import Future
-from . import _registry
+from . import _later, _registry
 
 EXPORT, IGNORE, UNUSED, DEFAULT = "export", "ignore", "unused", "default"
 _ATTRIBUTE = "_script_modifier"
@@ -130,8 +130,7 @@ def _is_of(obj, kind):
 def fork(func, *args, **kwargs):
     """Calls in a task of its own in compiled code; in Python at once. Gives a Future."""
     if is_tracing():
-        from . import _trace
-        return _trace.fork(func, args, kwargs)
+        return _later.fork_traced(func, args, kwargs)
     done = Future()
     done.set_result(func(*args, **kwargs))
     return done

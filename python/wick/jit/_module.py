@@ -9,7 +9,7 @@ from collections import OrderedDict
 
 from .. import _C
 from .. import nn
-from . import _from_torch, _modifiers, _program, _recursive
+from . import _from_torch, _later, _modifiers, _program, _recursive
 from ._script import ScriptFunction, save_program
 
 def _compiling(init):
@@ -74,10 +74,9 @@ class ScriptModule(nn.Module):
     @property
     def _c(self):
         """The module of the program alone."""
-        from ._internals import ScriptObject
         if not self._is_compiled():
             raise AttributeError("_c")
-        return ScriptObject(self._script_handle)
+        return _later.ScriptObject(self._script_handle)
 
     @_c.setter
     def _c(self, module):

@@ -4,6 +4,7 @@ import functools
 
 from .. import _C
 from . import _types
+from ._graph_types import ClassType
 
 _PREFIX = "__torch__.torch.classes."
 
@@ -32,7 +33,6 @@ class NativeObject:
         self.__dict__["_script_handle"] = kept
 
     def _type(self):
-        from ._internals import ClassType
         return ClassType(self._script_handle.type())
 
     def __getattr__(self, name):

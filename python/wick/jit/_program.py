@@ -15,7 +15,7 @@ import types
 import typing
 import weakref
 
-from . import _frontend, _modifiers, _registry, _types
+from . import _frontend, _later, _modifiers, _registry, _types
 
 _MISSING = object()
 _LANGUAGE_MODULES = ("math", "cmath", "warnings", "typing", "numbers")
@@ -250,8 +250,7 @@ class Builder:
             return ("value", thing)
         if isinstance(thing, (tuple, list)):
             return ("value", thing) if _is_constant(thing) else None
-        from . import _script
-        if isinstance(thing, _script.ScriptFunction):
+        if isinstance(thing, _later.ScriptFunction):
             return ("function", thing.program, thing.name)
         if not inspect.isclass(thing) and getattr(type(thing), "_is_compiled", None) is not None:
             return ("value", thing)
@@ -261,7 +260,7 @@ class Builder:
         if path and not _is_users(thing) and (language_has(path) or not isinstance(thing, types.FunctionType)):
             return ("alias", path)
         if isinstance(thing, types.FunctionType):
-            scripted = _script.compiled_function(thing)
+            scripted = _later.compiled_function(thing)
             self.calls_python = self.calls_python or _registry.python_users.get(scripted.program)
             return ("function", scripted.program, scripted.name)
         if not inspect.isclass(thing) and hasattr(thing, "_parameters") and hasattr(thing, "_modules"):
@@ -274,13 +273,12 @@ class Builder:
         return ("value", thing) if isinstance(thing, Tensor) else None
 
     def _answer_class(self, thing):
-        from . import _classes
         if vars(builtins).get(thing.__name__) is thing or thing.__module__ in _LANGUAGE_MODULES:
             return None
         path = _public_name(thing, thing.__name__)
         if path and not _is_users(thing):
             return ("alias", path)
-        entry = _classes.class_entry(thing)
+        entry = _later.class_entry(thing)
         return ("class", entry.program, entry.name) if entry.program is not None else ("alias", entry.name)
 
     # ---- definitions ----

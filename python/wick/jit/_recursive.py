@@ -13,8 +13,9 @@ import inspect
 import re
 import types
 
-from . import _from_torch, _frontend, _modifiers, _program, _registry, _types
+from . import _from_torch, _frontend, _later, _modifiers, _program, _registry, _types
 from . import _hooks as _hooks_of
+from ._script import ScriptFunction
 
 PARAMETER, BUFFER, ATTRIBUTE = "parameter", "buffer", "attribute"
 
@@ -224,8 +225,7 @@ def _is_interface(text):
 def _is_function(value):
     if isinstance(value, types.FunctionType) or isinstance(value, types.BuiltinFunctionType):
         return True
-    from . import _script
-    return isinstance(value, _script.ScriptFunction) or isinstance(getattr(value, "qualified_name", None), str)
+    return isinstance(value, ScriptFunction) or isinstance(getattr(value, "qualified_name", None), str)
 
 
 def _hooks(module, table):
@@ -617,8 +617,7 @@ def _pairs(root, module):
 
 def wrap_cpp_module(module):
     """The RecursiveScriptModule of what `_c` gives."""
-    from . import _module
-    return _module.wrap_module(module._script_handle)
+    return _later.wrap_module(module._script_handle)
 
 
 # ---- what stands in for modules ----
@@ -655,7 +654,6 @@ def create(module):
 
 
 def _instance(kind, module, made):
-    from . import _module
     if _is_compiled(module):
         return module
     if id(module) in made:
@@ -672,7 +670,7 @@ def _instance(kind, module, made):
         handle = kind.compiled.program.new_object(kind.compiled.name, values)
     except RuntimeError as error:
         raise RuntimeError("%s: %s" % (type(module).__name__, error)) from None
-    scripted = _module.RecursiveScriptModule._of(handle, module, children, kind)
+    scripted = _later.RecursiveScriptModule._of(handle, module, children, kind)
     made[id(module)] = scripted
     _hooks_of.check(handle, module)
     return scripted

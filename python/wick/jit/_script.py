@@ -8,7 +8,7 @@ import tempfile
 import types
 
 from .. import _C
-from . import _classes, _modifiers, _program, _registry, _state
+from . import _classes, _later, _modifiers, _program, _registry, _state
 
 GRAPH, PLACES, CODE, BYTECODE, PLANS = range(5)
 
@@ -36,8 +36,7 @@ class ScriptFunction(_C.Method):
 
     def _named(self, graph):
         """A graph of a module that was compiled here: its object is `self`, as no variable of the program is."""
-        from . import _recursive
-        if self.program.class_name in _recursive.kinds:
+        if self.program.class_name in _later.module_kinds:
             first = next(graph.inputs())
             if first.debugName() == "self.1":
                 first.set_name("self")
@@ -64,8 +63,7 @@ class ScriptFunction(_C.Method):
         """The function of Python that it was made of, or None."""
         if hasattr(self, "__wrapped__"):
             return self.__wrapped__
-        from . import _recursive
-        kind = _recursive.kinds.get(self.program.class_name)
+        kind = _later.module_kinds.get(self.program.class_name)
         member = getattr(kind.python_class, self.name, None) if kind is not None else None
         return member if inspect.isfunction(member) else None
 
@@ -84,8 +82,7 @@ class ScriptFunction(_C.Method):
 
     def get_debug_state(self):
         """What its executor has made: graph, execution_plans, fallback."""
-        from . import _debug
-        return _debug.ExecutorState(self)
+        return _later.ExecutorState(self)
 
     def save(self, f, _extra_files=None):
         """To a file by its name, or to one that is open for bytes."""
@@ -138,8 +135,7 @@ def save_program(program, f, extra_files, entry=None):
 def _wrap(kind, *parts):
     """What `_C.set_wrap` is given."""
     if kind == "module":
-        from . import _module
-        return _module.wrap_module(*parts)
+        return _later.wrap_module(*parts)
     if kind in ("arguments", "refused"):
         from . import _arguments
         return (_arguments.call if kind == "arguments" else _arguments.refuse)(*parts)
@@ -147,8 +143,7 @@ def _wrap(kind, *parts):
         from ..amp import programs
         return programs.call(*parts[:3])
     if kind == "native":
-        from ._native import NativeObject
-        return NativeObject(*parts)
+        return _later.NativeObject(*parts)
     if kind == "future":
         from ..futures import Future
         return Future(_kept=parts[0])
@@ -219,8 +214,7 @@ def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
     if is_compiled or isinstance(obj, ScriptFunction):
         return obj
     if not inspect.isclass(obj) and hasattr(obj, "_parameters") and hasattr(obj, "_modules"):
-        from . import _recursive
-        return _recursive.create(_recursive.prepared(obj))
+        return _later.compile_module(_later.prepare_module(obj))
     if isinstance(obj, (dict, list)):
         from ._containers import script_container
         return script_container(obj)

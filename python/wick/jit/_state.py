@@ -29,9 +29,9 @@ def enable():
 
 
 def __getattr__(name):
-    from . import _registry, _script
+    from . import _later, _registry
     if name == "_python_cu":
-        found = _script.CompilationUnit()
+        found = _later.CompilationUnit()
     elif name == "_try_get_jit_cached_function":
         found = _registry.functions.get
     elif name == "_get_script_class":

@@ -5,7 +5,7 @@ import enum
 import inspect
 import typing
 
-from . import _from_torch, _frontend, _registry
+from . import _from_torch, _frontend, _later, _registry
 
 
 class TypeUnknown(TypeError):
@@ -89,8 +89,7 @@ def _class_text(kind):
     if module == "torch" or module.startswith("torch."):
         if kind.__name__ in _TORCH_NAMES:
             return _TORCH_NAMES[kind.__name__]
-    from . import _classes
-    return "__torch__." + _classes.class_entry(kind).name
+    return "__torch__." + _later.class_entry(kind).name
 
 
 def is_named_tuple(kind):

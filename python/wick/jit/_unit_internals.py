@@ -3,7 +3,7 @@
 import os
 
 from .. import _C
-from . import _registry, _state
+from . import _later, _registry, _state
 from ._script import CompilationUnit, ScriptFunction
 
 
@@ -11,8 +11,7 @@ from ._script import CompilationUnit, ScriptFunction
 
 def _load(data, map_location, extra_files):
     from . import _archive
-    from ._internals import ScriptObject
-    return ScriptObject(_archive.load_handle(data, map_location, extra_files))
+    return _later.ScriptObject(_archive.load_handle(data, map_location, extra_files))
 
 
 def import_ir_module(cu, filename, map_location=None, extra_files=None):
