@@ -1,197 +1,111 @@
 /* The one list of the tables of operator rows: sorted, those of folders after op by themselves. */
 #include "api/start.h"
 
-extern const OpTable op_table_attention;
-extern const OpTable op_table_attention_fused;
-extern const OpTable op_table_attribute;
-extern const OpTable op_table_builtin;
-extern const OpTable op_table_complex;
-extern const OpTable op_table_composite;
-extern const OpTable op_table_conv;
-extern const OpTable op_table_conv_named;
-extern const OpTable op_table_create;
-extern const OpTable op_table_decomposed;
-extern const OpTable op_table_dict;
-extern const OpTable op_table_dropout;
-extern const OpTable op_table_embedding_bag;
-extern const OpTable op_table_fft;
-extern const OpTable op_table_fft_ops;
-extern const OpTable op_table_fft_stft;
-extern const OpTable op_table_foreach;
-extern const OpTable op_table_format;
-extern const OpTable op_table_gather;
-extern const OpTable op_table_gradient_support;
-extern const OpTable op_table_grid_sample;
-extern const OpTable op_table_hash;
-extern const OpTable op_table_im2col;
-extern const OpTable op_table_index;
-extern const OpTable op_table_interpolate;
-extern const OpTable op_table_join;
-extern const OpTable op_table_linalg_cholesky;
-extern const OpTable op_table_linalg_distance;
-extern const OpTable op_table_linalg_einsum;
-extern const OpTable op_table_linalg_errors;
-extern const OpTable op_table_linalg_lu;
-extern const OpTable op_table_linalg_ops;
-extern const OpTable op_table_linalg_qr;
-extern const OpTable op_table_linalg_spectral;
-extern const OpTable op_table_list;
-extern const OpTable op_table_list_sort;
-extern const OpTable op_table_literal;
-extern const OpTable op_table_loss;
-extern const OpTable op_table_math;
-extern const OpTable op_table_matmul;
-extern const OpTable op_table_nested;
-extern const OpTable op_table_norm;
+/* clang-format off */
+#define OP_TABLES(X) \
+  X(attention) \
+  X(attention_fused) \
+  X(attribute) \
+  X(builtin) \
+  X(complex) \
+  X(composite) \
+  X(conv) \
+  X(conv_named) \
+  X(create) \
+  X(decomposed) \
+  X(dict) \
+  X(dropout) \
+  X(embedding_bag) \
+  X(fft) \
+  X(fft_ops) \
+  X(fft_stft) \
+  X(foreach) \
+  X(format) \
+  X(gather) \
+  X(gradient_support) \
+  X(grid_sample) \
+  X(hash) \
+  X(im2col) \
+  X(index) \
+  X(interpolate) \
+  X(join) \
+  X(linalg_cholesky) \
+  X(linalg_distance) \
+  X(linalg_einsum) \
+  X(linalg_errors) \
+  X(linalg_lu) \
+  X(linalg_ops) \
+  X(linalg_qr) \
+  X(linalg_spectral) \
+  X(list) \
+  X(list_sort) \
+  X(literal) \
+  X(loss) \
+  X(math) \
+  X(matmul) \
+  X(nested) \
+  X(norm) \
+  X(norm_backward) \
+  X(number) \
+  X(pad) \
+  X(pointwise_activation) \
+  X(pointwise_alias) \
+  X(pointwise_arithmetic) \
+  X(pointwise_compare) \
+  X(pointwise_special) \
+  X(pointwise_unary) \
+  X(pool) \
+  X(pool_fractional) \
+  X(prepacked) \
+  X(prim) \
+  X(quantize) \
+  X(fake_quantize) \
+  X(quantized_cells) \
+  X(quantized_embedding) \
+  X(quantized_pool) \
+  X(quantized_norm) \
+  X(quantized_arithmetic) \
+  X(quantized_conv) \
+  X(quantized_conv_params) \
+  X(quantized_forms) \
+  X(quantized_layers) \
+  X(quantized_linear) \
+  X(random) \
+  X(rearrange) \
+  X(reduce) \
+  X(region) \
+  X(rnn) \
+  X(sample) \
+  X(scan) \
+  X(search) \
+  X(sequence) \
+  X(softmax) \
+  X(sort) \
+  X(sparse_convert) \
+  X(sparse_parts) \
+  X(sparse_product) \
+  X(sparse_reduce) \
+  X(split) \
+  X(str) \
+  X(to) \
+  X(upsample) \
+  X(value) \
+  X(view) \
+  X(view_scatter) \
+  /* of folders after op */ \
+  X(autograd) \
+  X(batch_mm) \
+  X(fuse)
+/* clang-format on */
 
-extern const OpTable op_table_norm_backward;
-extern const OpTable op_table_number;
-extern const OpTable op_table_pad;
-extern const OpTable op_table_pointwise_activation;
-extern const OpTable op_table_pointwise_alias;
-extern const OpTable op_table_pointwise_arithmetic;
-extern const OpTable op_table_pointwise_compare;
-extern const OpTable op_table_pointwise_special;
-extern const OpTable op_table_pointwise_unary;
-extern const OpTable op_table_pool;
-extern const OpTable op_table_pool_fractional;
-extern const OpTable op_table_prepacked;
-extern const OpTable op_table_prim;
-extern const OpTable op_table_quantize;
-extern const OpTable op_table_fake_quantize;
-extern const OpTable op_table_quantized_cells;
-extern const OpTable op_table_quantized_embedding;
-extern const OpTable op_table_quantized_pool;
-extern const OpTable op_table_quantized_norm;
-extern const OpTable op_table_quantized_arithmetic;
-extern const OpTable op_table_quantized_conv;
-extern const OpTable op_table_quantized_conv_params;
-extern const OpTable op_table_quantized_forms;
-extern const OpTable op_table_quantized_layers;
-extern const OpTable op_table_quantized_linear;
-extern const OpTable op_table_random;
-extern const OpTable op_table_rearrange;
-extern const OpTable op_table_reduce;
-extern const OpTable op_table_region;
-extern const OpTable op_table_rnn;
-extern const OpTable op_table_sample;
-extern const OpTable op_table_scan;
-extern const OpTable op_table_search;
-extern const OpTable op_table_sequence;
-extern const OpTable op_table_softmax;
-extern const OpTable op_table_sort;
-extern const OpTable op_table_sparse_convert;
-extern const OpTable op_table_sparse_parts;
-extern const OpTable op_table_sparse_product;
-extern const OpTable op_table_sparse_reduce;
-extern const OpTable op_table_split;
-extern const OpTable op_table_str;
-extern const OpTable op_table_to;
-extern const OpTable op_table_upsample;
-extern const OpTable op_table_value;
-extern const OpTable op_table_view;
-extern const OpTable op_table_view_scatter;
-
-extern const OpTable op_table_autograd;
-extern const OpTable op_table_batch_mm;
-extern const OpTable op_table_fuse;
-
+#define X(name) extern const OpTable op_table_##name;
+OP_TABLES(X)
+#undef X
 const OpTable *const op_tables[] = {
-    &op_table_attention,
-    &op_table_attention_fused,
-    &op_table_attribute,
-    &op_table_builtin,
-    &op_table_complex,
-    &op_table_composite,
-    &op_table_conv,
-    &op_table_conv_named,
-    &op_table_create,
-    &op_table_decomposed,
-    &op_table_dict,
-    &op_table_dropout,
-    &op_table_embedding_bag,
-    &op_table_fft,
-    &op_table_fft_ops,
-    &op_table_fft_stft,
-    &op_table_foreach,
-    &op_table_format,
-    &op_table_gather,
-    &op_table_gradient_support,
-    &op_table_grid_sample,
-    &op_table_hash,
-    &op_table_im2col,
-    &op_table_index,
-    &op_table_interpolate,
-    &op_table_join,
-    &op_table_linalg_cholesky,
-    &op_table_linalg_distance,
-    &op_table_linalg_einsum,
-    &op_table_linalg_errors,
-    &op_table_linalg_lu,
-    &op_table_linalg_ops,
-    &op_table_linalg_qr,
-    &op_table_linalg_spectral,
-    &op_table_list,
-    &op_table_list_sort,
-    &op_table_literal,
-    &op_table_loss,
-    &op_table_math,
-    &op_table_matmul,
-    &op_table_nested,
-    &op_table_norm,
-
-    &op_table_norm_backward,
-    &op_table_number,
-    &op_table_pad,
-    &op_table_pointwise_activation,
-    &op_table_pointwise_alias,
-    &op_table_pointwise_arithmetic,
-    &op_table_pointwise_compare,
-    &op_table_pointwise_special,
-    &op_table_pointwise_unary,
-    &op_table_pool,
-    &op_table_pool_fractional,
-    &op_table_prepacked,
-    &op_table_prim,
-    &op_table_quantize,
-    &op_table_fake_quantize,
-    &op_table_quantized_cells,
-    &op_table_quantized_embedding,
-    &op_table_quantized_pool,
-    &op_table_quantized_norm,
-    &op_table_quantized_arithmetic,
-    &op_table_quantized_conv,
-    &op_table_quantized_conv_params,
-    &op_table_quantized_forms,
-    &op_table_quantized_layers,
-    &op_table_quantized_linear,
-    &op_table_random,
-    &op_table_rearrange,
-    &op_table_reduce,
-    &op_table_region,
-    &op_table_rnn,
-    &op_table_sample,
-    &op_table_scan,
-    &op_table_search,
-    &op_table_sequence,
-    &op_table_softmax,
-    &op_table_sort,
-    &op_table_sparse_convert,
-    &op_table_sparse_parts,
-    &op_table_sparse_product,
-    &op_table_sparse_reduce,
-    &op_table_split,
-    &op_table_str,
-    &op_table_to,
-    &op_table_upsample,
-    &op_table_value,
-    &op_table_view,
-    &op_table_view_scatter,
-
-    &op_table_autograd,
-    &op_table_batch_mm,
-    &op_table_fuse,
-    NULL,
+#define X(name) &op_table_##name,
+    OP_TABLES(X)
+#undef X
+        NULL,
 };
 
 extern const KindForms quantized_forms_pool, quantized_forms_upsample, quantized_forms_basic;
