@@ -16,7 +16,7 @@ WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 def closing(text, at):
-    """The place behind the bracket that closes the one at `at`."""
+    """The place after the bracket that closes the one at `at`."""
     depth = 0
     while at < len(text):
         if text[at] in "({[":
@@ -30,7 +30,7 @@ def closing(text, at):
 
 
 def statement(text, at):
-    """From `at` to the semicolon that ends it, bodies in braces emptied; and the place behind it."""
+    """From `at` to the semicolon that ends it, bodies in braces emptied; and the place after it."""
     out = ""
     while at < len(text) and text[at] != ";":
         if text[at] == "{":

@@ -3,7 +3,7 @@
  *   cc -shared -fPIC compiler.c $(pkg-config --cflags wick) -lm -o compiler.so
  *   WICK_FUSER=none wick dump --library ./compiler.so --stage optimized MODEL INPUT...
  *
- * Passes from outside run behind wick's own, which would fuse the chains themselves: hence WICK_FUSER=none.
+ * Passes from outside run after wick's own, which would fuse the chains themselves: hence WICK_FUSER=none.
  * Three parts, as in every compiler that TorchScript knows: a pass that moves what the compiler can do into nodes of a
  * kind of its own (example::chain, with the operators in its Subgraph), a factory that compiles such a node, once, when
  * the graph around it becomes code, and the kernel that runs what came out. */
@@ -45,7 +45,7 @@ static wick_status group_in(wick_block *block, wick_error **error) {
       for (wick_node *step = node; step && length < MAX_STEPS; step = next_step(step)) chain[length++] = step;
     node = wick_node_next(node);
     if (length < 2) continue;
-    while (node && node != chain[length - 1]) node = wick_node_next(node); /* members go: walk on from behind them */
+    while (node && node != chain[length - 1]) node = wick_node_next(node); /* members go: walk on from after them */
     node = node ? wick_node_next(node) : NULL;
     wick_node *group;
     wick_error *why = NULL;

@@ -488,7 +488,7 @@ inline std::vector<std::pair<std::string, Tensor>> Value::tensors() const {
 
 /* ---- calls ---- */
 
-/* A keyword argument: model(x, wick::named("scale", 2.0)). They stand behind the others. */
+/* A keyword argument: model(x, wick::named("scale", 2.0)). They stand after the others. */
 struct Named {
   const char *name;
   Value value;
@@ -513,7 +513,7 @@ class Arguments {
 
  private:
   void add(Value value) {
-    if (named_) throw Error(WICK_INVALID_ARGUMENT, "an argument without a name stands behind one with a name");
+    if (named_) throw Error(WICK_INVALID_ARGUMENT, "an argument without a name stands after one with a name");
     push(std::move(value));
   }
   void add(const Named &given) {

@@ -12,7 +12,7 @@ typedef struct Scatter {
   Dense src, result, positions;
   wick_tensor_view index;
   int64_t dim, b, e, k, n;
-  int64_t *inner; /* offsets in the index of the K numbers behind dim; NULL: all of them are 0 */
+  int64_t *inner; /* offsets in the index of the K numbers after dim; NULL: all of them are 0 */
 } Scatter;
 
 static int64_t offset_in(const wick_tensor_view *index, int begin, int end, int64_t position) {

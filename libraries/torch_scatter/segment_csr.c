@@ -1,5 +1,5 @@
 /* Segments between pointers: row i of the result is made of src[indptr[i]] to src[indptr[i + 1]], along the last
- * dimension of indptr, whose dimensions before are src's (or 1). Numbers behind it are carried along.
+ * dimension of indptr, whose dimensions before are src's (or 1). Numbers after it are carried along.
  *
  *   torch_scatter::_segment_sum_csr ... (src, indptr int64) -> result, and for min and max positions in src
  *   torch_scatter::_gather_csr (src, indptr, size?): the way back */

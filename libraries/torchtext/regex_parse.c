@@ -14,7 +14,7 @@ static wick_status refuse(Parser *p, const char *what) {
               (size_t)(p->at - p->begin));
 }
 
-/* A new instruction at `place`; those behind it move, and jump relatively. */
+/* A new instruction at `place`; those after it move, and jump relatively. */
 static wick_status insert(Parser *p, int place, RegexInstruction in) {
   Regex *r = p->regex;
   if (r->count == MAX_INSTRUCTIONS) return refuse(p, "it is too large");
@@ -109,7 +109,7 @@ static wick_status read_member(Parser *p, uint32_t *out) {
   return WICK_OK;
 }
 
-static wick_status parse_set(Parser *p) { /* behind [ */
+static wick_status parse_set(Parser *p) { /* after [ */
   RegexInstruction in = {.op = OP_RANGES, .negated = next_is(p, '^'), .x = p->regex->range_count};
   p->at += in.negated;
   for (bool first = true; first || !next_is(p, ']'); first = false) {
@@ -144,7 +144,7 @@ static wick_status add_one(Parser *p, uint32_t first, uint32_t last, bool negate
 
 static wick_status parse_alternatives(Parser *p);
 
-static wick_status parse_group(Parser *p) { /* behind ( */
+static wick_status parse_group(Parser *p) { /* after ( */
   int group = -1;
   if (next_is(p, '?')) {
     if (p->at + 1 < p->end && p->at[1] == ':') {
@@ -166,7 +166,7 @@ static wick_status parse_group(Parser *p) { /* behind ( */
   return WICK_OK;
 }
 
-static wick_status parse_escaped(Parser *p) { /* behind the backslash */
+static wick_status parse_escaped(Parser *p) { /* after the backslash */
   uint32_t c;
   char letter = p->at < p->end ? *p->at : 0;
   if (is_class(letter)) {

@@ -1,6 +1,6 @@
 /* torch.classes.torchtext.Vocab: methods as torchtext 0.14 has them (https://github.com/pytorch/text). The state is a
  * tuple of version, the default index as a list of one or none, tokens and no tensors; older archives (0.0.1) have the
- * unknown token behind the others, whose place is the default. */
+ * unknown token after the others, whose place is the default. */
 #include <pthread.h>
 
 #include "torchtext/vocab_class.h"

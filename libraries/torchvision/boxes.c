@@ -2,7 +2,7 @@
 #include "torchvision/operators.h"
 
 /* Boxes are (x1, y1, x2, y2), `order` their positions by falling score. What stays moves to the front of `order`; each
- * removes those behind it whose intersection over union with it is above the threshold. Gives how many stay. */
+ * removes those after it whose intersection over union with it is above the threshold. Gives how many stay. */
 #define SUPPRESS(REAL, MIN, MAX)                                                                                    \
   static wick_status suppress_##REAL(wick_call *call, const REAL *boxes, double threshold, int64_t count,           \
                                      int64_t *order, int64_t *out_kept, wick_error **error) {                       \

@@ -164,7 +164,7 @@ static wick_status check_positions(const RegionCall *r, const Dense *positions, 
 }
 
 /* (grad, rois, ..., spatial_scale, pooled_height, pooled_width, batch_size, channels, height, width), with the
- * positions behind rois where the kind has them, and sampling_ratio and aligned where torchvision has them. */
+ * positions after rois where the kind has them, and sampling_ratio and aligned where torchvision has them. */
 wick_status kernel_regions_backward(void *user, wick_call *call, wick_error **error) {
   RegionCall r = {
       .kind = *(const RegionKind *)user, .call = call, .aligned = *(const RegionKind *)user == PS_ROI_ALIGN};

@@ -109,23 +109,23 @@ Value *differ_import(Differ *d, Value *outside) {
   return differ_insert(d, SYM_prim_ListConstruct, node->input_count, elements, outside->type);
 }
 
-Value *differ_look(Differ *d, PtrMap *memo, Symbol kind, const Type *type, Value *outside) {
-  Value *look = ptrmap_get(memo, outside);
-  if (look) return look;
+Value *differ_metadata(Differ *d, PtrMap *memo, Symbol kind, const Type *type, Value *outside) {
+  Value *metadata = ptrmap_get(memo, outside);
+  if (metadata) return metadata;
   Node *node = graph_create(d->forward, kind, 1, &outside, 1);
-  look = node_output(node, 0);
-  look->type = type;
+  metadata = node_output(node, 0);
+  metadata->type = type;
   node_insert_after(node, outside->node);
-  ptrmap_put(memo, outside, look);
-  return look;
+  ptrmap_put(memo, outside, metadata);
+  return metadata;
 }
 
 Value *differ_size(Differ *d, Value *outside) {
-  return differ_look(d, &d->sizes, SYM_aten_size, type_list_of(TYPE_INT), outside);
+  return differ_metadata(d, &d->sizes, SYM_aten_size, type_list_of(TYPE_INT), outside);
 }
 
 Value *differ_dtype(Differ *d, Value *outside) {
-  return differ_look(d, &d->dtypes, SYM_prim_dtype, TYPE(INT), outside);
+  return differ_metadata(d, &d->dtypes, SYM_prim_dtype, TYPE(INT), outside);
 }
 
 void differ_add_gradient(Differ *d, Value *outside, Value *gradient) {
@@ -137,18 +137,18 @@ void differ_add_gradient(Differ *d, Value *outside, Value *gradient) {
 /* ---- captures that are only looked at ---- */
 
 /* What the forward graph can ask in its place. */
-static bool asks_look(const Node *node) {
+static bool asks_metadata(const Node *node) {
   if (node->kind == SYM_aten_size && node->input_count == 2) return true; /* of one dimension */
   return node->input_count == 1 && node->output_count == 1 && node_reads_metadata(node, 0) &&
          !type_is_tensor(node_output(node, 0)->type);
 }
 
-static void capture_looks(Differ *d, Value *outside, Value *inside) {
+static void capture_metadata(Differ *d, Value *outside, Value *inside) {
   for (size_t i = 0; i < inside->uses.length; i++)
-    if (!asks_look(inside->uses.data[i].user)) return;
+    if (!asks_metadata(inside->uses.data[i].user)) return;
   while (inside->uses.length) {
     Node *user = inside->uses.data[inside->uses.length - 1].user;
-    Value *answer = node_output(user, 0), *look;
+    Value *answer = node_output(user, 0), *metadata;
     if (user->kind == SYM_aten_size && user->input_count == 2) {
       Node *item = graph_create(d->backward, SYM_aten___getitem__, 2,
                                 (Value *[]){capture(d, differ_size(d, outside)), node_input(user, 1)}, 1);
@@ -159,15 +159,15 @@ static void capture_looks(Differ *d, Value *outside, Value *inside) {
       continue;
     }
     if (user->kind == SYM_aten_size) {
-      look = differ_size(d, outside);
+      metadata = differ_size(d, outside);
     } else if (user->kind == SYM_prim_dtype) {
-      look = differ_dtype(d, outside);
+      metadata = differ_dtype(d, outside);
     } else {
       PtrMap memo;
       ptrmap_init(&memo, d->arena);
-      look = differ_look(d, &memo, user->kind, answer->type, outside);
+      metadata = differ_metadata(d, &memo, user->kind, answer->type, outside);
     }
-    value_replace_all_uses_with(answer, capture(d, look));
+    value_replace_all_uses_with(answer, capture(d, metadata));
     node_destroy(user);
   }
 }
@@ -178,10 +178,10 @@ static void each_outside(Differ *d, void (*visit)(Differ *d, Value *value, void 
   for (uint32_t i = 0; i < node->output_count; i++) visit(d, node_output(node, i), argument);
 }
 
-static void visit_looks(Differ *d, Value *outside, void *argument) {
+static void visit_metadata(Differ *d, Value *outside, void *argument) {
   (void)argument;
   Value *inside = ptrmap_get(&d->captures, outside);
-  if (inside && type_is_tensor(outside->type) && value_has_uses(inside)) capture_looks(d, outside, inside);
+  if (inside && type_is_tensor(outside->type) && value_has_uses(inside)) capture_metadata(d, outside, inside);
 }
 
 /* ---- building ---- */
@@ -323,25 +323,25 @@ static void visit_capture(Differ *d, Value *value, void *argument) {
   if (differ_requires(d, value) && type_is_tensor(value->type)) add_temporary_gradient(d, value, &c->vjps);
 }
 
-static bool looks_only(const Value *inside);
+static bool metadata_only(const Value *inside);
 
 /* Not when it only asks for sizes, dtypes and the like, of the elements of a list that is made here too. */
 bool reads_values(const Node *node, uint32_t input) {
-  if (node->kind == SYM_prim_ListConstruct) return !looks_only(node_output(node, 0));
+  if (node->kind == SYM_prim_ListConstruct) return !metadata_only(node_output(node, 0));
   return !node_reads_metadata(node, input);
 }
 
-static bool looks_only(const Value *inside) {
+static bool metadata_only(const Value *inside) {
   for (size_t i = 0; i < inside->uses.length; i++)
     if (reads_values(inside->uses.data[i].user, inside->uses.data[i].offset)) return false;
   return true;
 }
 
-static void make_inputs(Differ *d, const Capturing *c, bool *looks) {
+static void make_inputs(Differ *d, const Capturing *c, bool *reads) {
   for (size_t i = 0; i < c->from_inputs.length + c->from_outputs.length; i++) {
     Value *inside =
         i < c->from_inputs.length ? c->from_inputs.data[i] : c->from_outputs.data[i - c->from_inputs.length];
-    looks[i] = looks_only(inside);
+    reads[i] = metadata_only(inside);
     value_replace_all_uses_with(inside, graph_add_input(d->backward, STR(""), inside->type));
   }
   for (uint32_t i = graph_input_count(d->backward); i-- > 0;)
@@ -362,7 +362,7 @@ static bool build(Differ *d, uint32_t real, Capturing *c, Offsets *wanted) {
     graph_register_output(d->backward, gradient);
   }
   simplify(d);
-  each_outside(d, visit_looks, NULL);
+  each_outside(d, visit_metadata, NULL);
   bool missing = false;
   each_outside(d, visit_missing, &missing);
   return !missing;
@@ -386,8 +386,8 @@ void differentiate(Graph *graph, Exec *exec, Gradient *out) {
   }
   each_outside(&d, visit_capture, &c);
   *out = (Gradient){.forward = graph, .backward = d.backward, .real_outputs = real};
-  out->looks_only = ARENA_ARRAY(d.arena, bool, c.from_inputs.length + c.from_outputs.length + 1);
-  make_inputs(&d, &c, out->looks_only);
+  out->metadata_only = ARENA_ARRAY(d.arena, bool, c.from_inputs.length + c.from_outputs.length + 1);
+  make_inputs(&d, &c, out->metadata_only);
   out->captured_inputs = c.inputs.list.data;
   out->captured_input_count = (uint32_t)c.inputs.list.length;
   out->captured_outputs = c.outputs.list.data;

@@ -34,7 +34,7 @@ typedef struct Gradient {
   uint32_t *input_vjps;       /* whose gradients the first inputs of backward are: outputs of forward */
   uint32_t *output_vjps;      /* whose gradients the outputs of backward are: inputs of forward */
   bool *differentiable;       /* by input of forward: it was taken to require grad where it does */
-  bool *looks_only;           /* by capture, inputs first: only sizes, dtypes and the like are read */
+  bool *metadata_only;        /* by capture, inputs first: only sizes, dtypes and the like are read */
   uint64_t *readers;          /* by capture, `words` each: the inputs of forward whose gradients read it */
   uint64_t *carriers;   /* by capture, `vjp_words` each: the first inputs of backward, with one of which it is read */
   uint64_t *dependence; /* by real output, `words` each: the inputs its gradient reaches */

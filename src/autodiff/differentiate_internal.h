@@ -32,7 +32,7 @@ void expand_nodes(Graph *graph);
 /* The value inside: a copy of the constant, a list made of its elements, else a capture. */
 Value *differ_import(Differ *d, Value *outside);
 /* A node of the forward graph right after the definition of `outside`: aten::size, prim::dtype, ...; one for each. */
-Value *differ_look(Differ *d, PtrMap *memo, Symbol kind, const Type *type, Value *outside);
+Value *differ_metadata(Differ *d, PtrMap *memo, Symbol kind, const Type *type, Value *outside);
 Value *differ_size(Differ *d, Value *outside);
 Value *differ_dtype(Differ *d, Value *outside);
 void differ_add_gradient(Differ *d, Value *outside, Value *gradient);

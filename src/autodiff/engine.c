@@ -106,8 +106,9 @@ static Status add_gradient(Run *run, GradEdge to, Tensor *grad) {
 
 /* ---- gradients of the metadata that inputs have ---- */
 
-static bool look_has_sizes(const Look *look, const Tensor *t) {
-  return look->ndim == t->ndim && (!look->ndim || memcmp(look->sizes, t->sizes, look->ndim * sizeof *t->sizes) == 0);
+static bool metadata_has_sizes(const Metadata *metadata, const Tensor *t) {
+  return metadata->ndim == t->ndim &&
+         (!metadata->ndim || memcmp(metadata->sizes, t->sizes, metadata->ndim * sizeof *t->sizes) == 0);
 }
 
 /* Takes over *grad, that of edge i, and gives it anew: summed to the input's sizes, real where the input is, of its
@@ -116,41 +117,41 @@ static Status conform(Exec *exec, const GradNode *node, uint32_t i, Tensor **gra
   assert(i < node->edge_count);
   static OpRef sum_to_size = OP_REF("aten::sum_to_size", ""), real = OP_REF("aten::real", ""),
                to = OP_REF("aten::to", "dtype");
-  const Look *look = &node->edges[i].look;
-  if (look->sparse && !((*grad)->flags & TENSOR_SPARSE)) {
+  const Metadata *metadata = &node->edges[i].metadata;
+  if (metadata->sparse && !((*grad)->flags & TENSOR_SPARSE)) {
     Str name = node->op ? node->op->name : STR("graph");
     return status_new(ERROR_RUNTIME,
                       "Function " STR_FMT
                       " returned an invalid gradient at index %u - expected layout Sparse but got Strided",
                       STR_ARG(name), i);
   }
-  if (!look_has_sizes(look, *grad)) {
+  if (!metadata_has_sizes(metadata, *grad)) {
     List *sizes;
     IValue summed = IVALUE_NONE;
-    TRY(list_from_ints(look->sizes, look->ndim, &sizes));
+    TRY(list_from_ints(metadata->sizes, metadata->ndim, &sizes));
     Status status = op_call(exec, &sum_to_size, 2, (IValue[]){ivalue_tensor(*grad), ivalue_list(sizes)}, 1, &summed);
     ivalue_release(ivalue_list(sizes));
     TRY(status);
     tensor_release(*grad);
     *grad = summed.tensor;
   }
-  if (dtype_is_complex((DType)(*grad)->dtype) && !dtype_is_complex((DType)look->dtype)) {
+  if (dtype_is_complex((DType)(*grad)->dtype) && !dtype_is_complex((DType)metadata->dtype)) {
     IValue part = IVALUE_NONE;
     TRY(op_call(exec, &real, 1, (IValue[]){ivalue_tensor(*grad)}, 1, &part));
     tensor_release(*grad);
     *grad = part.tensor;
   }
-  if ((*grad)->dtype != look->dtype) {
+  if ((*grad)->dtype != metadata->dtype) {
     IValue converted = IVALUE_NONE;
-    TRY(op_call(exec, &to, 2, (IValue[]){ivalue_tensor(*grad), ivalue_int(look->dtype)}, 1, &converted));
+    TRY(op_call(exec, &to, 2, (IValue[]){ivalue_tensor(*grad), ivalue_int(metadata->dtype)}, 1, &converted));
     tensor_release(*grad);
     *grad = converted.tensor;
   }
   return OK;
 }
 
-static Status zeros(const Look *look, Tensor **out) {
-  TRY(tensor_empty((DType)look->dtype, look->ndim, look->sizes, out));
+static Status zeros(const Metadata *metadata, Tensor **out) {
+  TRY(tensor_empty((DType)metadata->dtype, metadata->ndim, metadata->sizes, out));
   tensor_fill_zero(*out);
   return OK;
 }
@@ -166,7 +167,7 @@ static Status pack_grads(GradNode *node, Tensor *const *grads, IValue *out) {
   for (uint32_t i = 0; i < node->output_count; i++) {
     Tensor *t = grads[i] ? tensor_retain(grads[i]) : NULL;
     if (!t && node->outputs[i].differentiable)
-      status = zeros(&node->outputs[i].look, &t);
+      status = zeros(&node->outputs[i].metadata, &t);
     else if (!t)
       t = tensor_undefined();
     if (status) break;
@@ -231,8 +232,9 @@ static Status take_gradient(Run *run, const GradNode *node, const GradArgument *
     }
   }
   for (uint32_t i = argument->first; i < argument->first + argument->count; i++) {
-    const Look *look = &node->edges[i].look;
-    bool wanted = look->sizes || look->dtype != 0; /* an element of a list that did not record has no look */
+    const Metadata *metadata = &node->edges[i].metadata;
+    bool wanted =
+        metadata->sizes || metadata->dtype != 0; /* an element of a list that did not record has no metadata */
     if (!wanted && argument->is_list) {
       tensor_release(out[i]);
       out[i] = NULL;

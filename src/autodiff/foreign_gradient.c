@@ -20,7 +20,7 @@ static Status lead_to_inputs(GradNode *node, Tensor *const *inputs) {
   for (uint32_t i = 0; i < node->edge_count; i++) {
     if (!tensor_records(inputs[i])) continue;
     TRY(autograd_edge(inputs[i], &node->edges[i].to));
-    TRY(look_of(inputs[i], &node->edges[i].look));
+    TRY(metadata_of(inputs[i], &node->edges[i].metadata));
   }
   return OK;
 }
@@ -28,7 +28,7 @@ static Status lead_to_inputs(GradNode *node, Tensor *const *inputs) {
 static Status hang(GradNode *node, Tensor *const *outputs, uint64_t not_differentiable) {
   for (uint32_t i = 0; i < node->output_count; i++) {
     Tensor *t = outputs[i];
-    TRY(look_of(t, &node->outputs[i].look));
+    TRY(metadata_of(t, &node->outputs[i].metadata));
     bool has_gradient = dtype_is_floating((DType)t->dtype) || dtype_is_complex((DType)t->dtype);
     node->outputs[i].differentiable = has_gradient && !(i < 64 && not_differentiable >> i & 1);
     if (node->outputs[i].differentiable) TRY(autograd_set_history(t, (GradEdge){gradnode_retain(node), i}));

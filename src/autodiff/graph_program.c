@@ -79,7 +79,7 @@ struct GraphProgram {
   uint32_t input_count, real_outputs, all_outputs, captured_input_count, captured_output_count, input_vjp_count,
       output_vjp_count, words, vjp_words;
   uint32_t *captured_inputs, *captured_outputs, *input_vjps, *output_vjps; /* as in Gradient; one block */
-  bool *differentiable, *looks_only;
+  bool *differentiable, *metadata_only;
   uint64_t *dependence, *readers, *carriers; /* one block */
 };
 
@@ -119,13 +119,13 @@ static Status copy_tables(GraphProgram *p, const Gradient *g) {
   p->captured_outputs = numbers + g->captured_input_count;
   p->input_vjps = p->captured_outputs + g->captured_output_count;
   p->output_vjps = p->input_vjps + g->input_vjp_count;
-  p->looks_only = flags + p->input_count;
+  p->metadata_only = flags + p->input_count;
   for (uint32_t i = 0; i < g->captured_input_count; i++) p->captured_inputs[i] = g->captured_inputs[i];
   for (uint32_t i = 0; i < g->captured_output_count; i++) p->captured_outputs[i] = g->captured_outputs[i];
   for (uint32_t i = 0; i < g->input_vjp_count; i++) p->input_vjps[i] = g->input_vjps[i];
   for (uint32_t i = 0; i < g->output_vjp_count; i++) p->output_vjps[i] = g->output_vjps[i];
   for (uint32_t i = 0; i < p->input_count; i++) p->differentiable[i] = g->differentiable[i];
-  for (size_t i = 0; i < captures; i++) p->looks_only[i] = g->looks_only[i];
+  for (size_t i = 0; i < captures; i++) p->metadata_only[i] = g->metadata_only[i];
   if (words) memcpy(p->dependence, g->dependence, words * sizeof *p->dependence);
   p->readers = p->dependence + words;
   p->carriers = p->readers + reader_words;
@@ -218,7 +218,7 @@ static bool any_records(const GraphProgram *p, const uint64_t *set, const IValue
 /* Its values must not have changed: they are read, and for gradients that go on from here. */
 static bool is_checked(const GraphProgram *p, uint32_t capture, const IValue *inputs) {
   assert(capture < p->captured_input_count + p->captured_output_count);
-  return !p->looks_only[capture] && any_records(p, p->readers + (size_t)capture * p->words, inputs);
+  return !p->metadata_only[capture] && any_records(p, p->readers + (size_t)capture * p->words, inputs);
 }
 
 static Status save_captures(const GraphProgram *p, const IValue *inputs, const IValue *outputs, GradNode *node) {
@@ -240,7 +240,7 @@ static Status make_edges(const GraphProgram *p, const IValue *inputs, GradNode *
     IValue v = inputs[p->output_vjps[i]];
     if (!records(v)) continue;
     TRY(autograd_edge(v.tensor, &node->edges[i].to));
-    TRY(look_of(v.tensor, &node->edges[i].look));
+    TRY(metadata_of(v.tensor, &node->edges[i].metadata));
   }
   return OK;
 }
@@ -280,7 +280,7 @@ static Status hang(GraphProgram *p, const IValue *inputs, IValue *outputs) {
         !any_records(p, p->dependence + (size_t)i * p->words, inputs))
       continue;
     status = own_result(inputs, p->input_count, outputs, i);
-    if (!status) status = look_of(outputs[i].tensor, &node->outputs[i].look);
+    if (!status) status = metadata_of(outputs[i].tensor, &node->outputs[i].metadata);
     node->outputs[i].differentiable = true;
     if (!status) status = autograd_set_history(outputs[i].tensor, (GradEdge){gradnode_retain(node), i});
   }

@@ -12,7 +12,7 @@ static _Atomic uint64_t next_sequence = 1;
 /* Over accumulators' borrowed pointers, retained gradients and leaves' .grad, which several backward runs may share. */
 static pthread_mutex_t leaf_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* ---- looks ---- */
+/* ---- metadata ---- */
 
 static Status copy_sizes(size_t count, const int64_t *from, int64_t **out) {
   *out = NULL;
@@ -23,8 +23,8 @@ static Status copy_sizes(size_t count, const int64_t *from, int64_t **out) {
   return OK;
 }
 
-Status look_of(const Tensor *t, Look *out) {
-  *out = (Look){.dtype = t->dtype, .ndim = t->ndim, .sparse = t->flags & TENSOR_SPARSE};
+Status metadata_of(const Tensor *t, Metadata *out) {
+  *out = (Metadata){.dtype = t->dtype, .ndim = t->ndim, .sparse = t->flags & TENSOR_SPARSE};
   return copy_sizes(t->ndim, t->sizes, &out->sizes);
 }
 
@@ -133,10 +133,10 @@ static void free_node(GradNode *node, GradNode **dead) {
   release_saved(node, dead);
   for (uint32_t i = 0; i < node->edge_count; i++) {
     push_dead(dead, node->edges[i].to.node);
-    mem_free(node->edges[i].look.sizes);
+    mem_free(node->edges[i].metadata.sizes);
   }
   for (uint32_t i = 0; i < node->output_count; i++) {
-    mem_free(node->outputs[i].look.sizes);
+    mem_free(node->outputs[i].metadata.sizes);
     drop_hooks(&node->outputs[i].hooks);
   }
   foreign_gradient_free(node->foreign);
@@ -331,7 +331,7 @@ static Status accumulator_of(Tensor *t, GradNode **out) {
   TRY(gradnode_new(GRAD_ACCUMULATE, 1, 0, &made));
   made->sequence = 0; /* after everything that leads to it */
   made->outputs[0].differentiable = true;
-  Status status = look_of(t, &made->outputs[0].look);
+  Status status = metadata_of(t, &made->outputs[0].metadata);
   if (!status) *out = share_accumulator(t, made);
   gradnode_release(made);
   return status;

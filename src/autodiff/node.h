@@ -23,18 +23,18 @@ typedef struct GradHook {
 } GradHook;
 typedef VEC(GradHook) GradHooks;
 
-/* What a gradient must look like. */
-typedef struct Look {
+/* What a gradient must be like. */
+typedef struct Metadata {
   uint8_t dtype, ndim;
   bool sparse;
   int64_t *sizes;
-} Look;
+} Metadata;
 typedef struct GradEdgeSlot {
-  GradEdge to; /* owned */
-  Look look;   /* of the input */
+  GradEdge to;       /* owned */
+  Metadata metadata; /* of the input */
 } GradEdgeSlot;
 typedef struct GradOutput {
-  Look look;
+  Metadata metadata;
   bool differentiable;
   GradHooks hooks;           /* of the tensor it became, in order of registration */
   _Atomic(Tensor *) retains; /* borrowed: who asked to retain its gradient, and clears this when it dies */
@@ -118,7 +118,7 @@ void gradedge_release(GradEdge edge);
 /* As PyTorch names it: "AddBackward0". */
 void gradnode_print_name(const GradNode *node, StrBuf *out);
 
-Status look_of(const Tensor *t, Look *out) MUST_CHECK;
+Status metadata_of(const Tensor *t, Metadata *out) MUST_CHECK;
 Status geometry_of(const Tensor *t, Geometry *out) MUST_CHECK;
 static inline uint32_t tensor_version(const Tensor *t) {
   return t->storage ? atomic_load(&t->storage->version) : 0;

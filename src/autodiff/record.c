@@ -74,7 +74,7 @@ static Status make_edges(const Recording *r, GradNode *node) {
       IValue item = is_list ? v.list->values[k] : v;
       if (!records(item)) continue;
       TRY(autograd_edge(item.tensor, &node->edges[at].to));
-      TRY(look_of(item.tensor, &node->edges[at].look));
+      TRY(metadata_of(item.tensor, &node->edges[at].metadata));
     }
   }
   return OK;
@@ -221,9 +221,9 @@ static Status set_slices(Tensor *self, GradNode *inner) {
   if (self->dtype != base->dtype)
     return status_new(ERROR_UNSUPPORTED, "writing into a view of another dtype, with gradients");
   TRY(gradnode_new(GRAD_COPY_SLICES, 1, inner->edge_count + 1, &node));
-  Status status = look_of(base, &node->outputs[0].look);
+  Status status = metadata_of(base, &node->outputs[0].metadata);
   node->outputs[0].differentiable = true;
-  if (!status) status = look_of(base, &node->edges[0].look);
+  if (!status) status = metadata_of(base, &node->edges[0].metadata);
   if (!status) status = geometry_of(base, &node->base);
   if (!status) status = geometry_of(self, &node->view);
   if (!status) status = autograd_edge(base, &node->edges[0].to);
@@ -252,7 +252,7 @@ static Status set_histories(const Recording *r, GradNode *node) {
   for (uint32_t i = 0; i < node->output_count; i++) {
     Tensor *t = output_at(call, i);
     GradOutput *out = &node->outputs[i];
-    if (t) TRY(look_of(t, &out->look));
+    if (t) TRY(metadata_of(t, &out->metadata));
     bool self = r->in_place && t == call->inputs[0].tensor;
     out->differentiable = is_differentiable(t) && (self || !is_input(call, t));
     if (!out->differentiable) continue;
@@ -363,7 +363,7 @@ Status record_strided_view(Tensor *base, const Tensor *view, GradNode **out) {
     node->outputs = outputs;
     node->output_count = 1;
     outputs[0].differentiable = true;
-    status = look_of(view, &outputs[0].look);
+    status = metadata_of(view, &outputs[0].metadata);
   }
   if (sizes) ivalue_release(ivalue_list(sizes));
   if (strides) ivalue_release(ivalue_list(strides));

@@ -17,7 +17,7 @@
  *   compute/conv/flat_conv.h            all others of float32, but transposed ones
  *   compute/conv/flat_few.h             those with few results; flat_few_body.h
  *   compute/conv/flat_product.h         those on small planes
- *   compute/conv/flat_expand.h          1x1 ones together with the depthwise ones behind them
+ *   compute/conv/flat_expand.h          1x1 ones together with the depthwise ones after them
  *   compute/conv/flat_planes.h          the planes they read
  *   compute/conv/flat_winograd.h        3x3 ones with fewer products
  *   compute/conv/flat_tile.h            their inner loops; flat_tile_body.h, flat_tile_four.h, flat_winograd_body.h,

@@ -56,7 +56,7 @@ static void take_number(TileArgument *argument) {
 /* ---- layouts ---- */
 
 typedef struct Operand {
-  Tensor look; /* nobody counts it */
+  Tensor metadata; /* nobody counts it */
   int64_t sizes[MAX_RANK], strides[MAX_RANK];
 } Operand;
 typedef struct Layout {
@@ -117,27 +117,27 @@ static void join_dims(Layout *l) {
   if (l->rank) l->rank = last + 1;
 }
 
-static void make_look(const Layout *l, int i, Operand *to) {
+static void make_metadata(const Layout *l, int i, Operand *to) {
   const Tensor *t = l->tensors[i];
   bool repeats = true; /* along all dimensions */
   for (int d = 0; d < l->rank; d++) repeats &= l->strides[i][d] == 0;
-  memset(&to->look, 0, offsetof(Tensor, dims));
-  to->look.flags = t->flags & TENSOR_NOT_CPU;
-  to->look.dtype = t->dtype;
-  to->look.storage = t->storage;
-  to->look.offset = t->offset;
-  to->look.sizes = to->sizes;
-  to->look.strides = to->strides;
-  to->look.ndim = (uint8_t)(repeats ? 0 : l->rank);
-  to->look.numel = 1;
-  for (int d = 0; d < to->look.ndim; d++) {
-    to->look.numel *= to->sizes[d] = l->sizes[d];
+  memset(&to->metadata, 0, offsetof(Tensor, dims));
+  to->metadata.flags = t->flags & TENSOR_NOT_CPU;
+  to->metadata.dtype = t->dtype;
+  to->metadata.storage = t->storage;
+  to->metadata.offset = t->offset;
+  to->metadata.sizes = to->sizes;
+  to->metadata.strides = to->strides;
+  to->metadata.ndim = (uint8_t)(repeats ? 0 : l->rank);
+  to->metadata.numel = 1;
+  for (int d = 0; d < to->metadata.ndim; d++) {
+    to->metadata.numel *= to->sizes[d] = l->sizes[d];
     to->strides[d] = l->strides[i][d];
   }
-  tensor_judge_strides(&to->look);
+  tensor_judge_strides(&to->metadata);
 }
 
-/* Puts looks in the place of outputs and arguments. */
+/* Puts metadata in the place of outputs and arguments. */
 static Status simplify(PointwiseRun *run, int argument_count, int output_count, Layout *l) {
   l->count = l->rank = 0;
   for (int i = 0; i < output_count; i++) l->tensors[l->count++] = run->outputs[i];
@@ -147,11 +147,11 @@ static Status simplify(PointwiseRun *run, int argument_count, int output_count, 
   find_dims(l, run->outputs[0]);
   join_dims(l);
   if (l->rank > MAX_RANK) return status_new(ERROR_UNSUPPORTED, "tensors of more than %d dimensions", MAX_RANK);
-  for (int i = 0; i < l->count; i++) make_look(l, i, &l->operands[i]);
+  for (int i = 0; i < l->count; i++) make_metadata(l, i, &l->operands[i]);
   int next = 0;
-  for (int i = 0; i < output_count; i++) run->outputs[i] = &l->operands[next++].look;
+  for (int i = 0; i < output_count; i++) run->outputs[i] = &l->operands[next++].metadata;
   for (int i = 0; i < argument_count; i++)
-    if (run->arguments[i].kind == TILE_ARG_TENSOR) run->arguments[i].tensor = &l->operands[next++].look;
+    if (run->arguments[i].kind == TILE_ARG_TENSOR) run->arguments[i].tensor = &l->operands[next++].metadata;
   return OK;
 }
 

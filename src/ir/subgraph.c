@@ -167,7 +167,7 @@ void subgraph_unmerge_output(Node *group, uint32_t index) {
   Node *node = inner->node;
   PtrMap outside;
   ptrmap_init(&outside, graph->arena);
-  Node *behind = group;
+  Node *last = group;
   for (uint32_t i = 0; i < group->input_count; i++)
     ptrmap_put(&outside, graph_input(subgraph, i), node_input(group, i));
   if (node->kind == SYM_prim_Param) {
@@ -184,8 +184,8 @@ void subgraph_unmerge_output(Node *group, uint32_t index) {
     if (ptrmap_has(&outside, input)) continue;
     if (value_is_constant(input, &value)) {
       Node *copy = node_copy(input->node, graph, NULL, NULL);
-      node_insert_after(copy, behind);
-      behind = copy;
+      node_insert_after(copy, last);
+      last = copy;
       outer = node_output(copy, 0);
     } else {
       graph_register_output(subgraph, input);
@@ -195,7 +195,7 @@ void subgraph_unmerge_output(Node *group, uint32_t index) {
     ptrmap_put(&outside, input, outer);
   }
   Node *copy = node_copy(node, graph, map_lookup, &outside);
-  node_insert_after(copy, behind);
+  node_insert_after(copy, last);
   value_replace_all_uses_with(node_output(group, index), node_output(copy, inner->offset));
   subgraph_erase_output(group, index);
   for (uint32_t i = 0; i < node->output_count; i++)

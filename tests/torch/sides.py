@@ -41,7 +41,7 @@ def _work(function, items, pipe):
 
 
 def each(function, items, timeout=60):
-    """function(item) for every item, in a process of its own that goes on behind an item that kills it or takes too
+    """function(item) for every item, in a process of its own that goes on after an item that kills it or takes too
     long. An answer is what the function returns, or a text that says how it failed."""
     answers, fork = [], multiprocessing.get_context("fork")
     while len(answers) < len(items):

@@ -19,7 +19,7 @@ FOLDER = sides.ROOT / "tests/ir"
 
 
 def renumbered(text, module=""):
-    """Without source positions; numbers of values, and those behind their names, in order of appearance."""
+    """Without source positions; numbers of values, and those after their names, in order of appearance."""
     text = re.sub(r" # .*", "", text).replace(f"__torch__.{module}.", "__torch__.")
     numbers = {}
     return re.sub(r"%(\w+\.)?(\d+)\b", lambda m: f"%{m[1] or ''}{numbers.setdefault(m[0], len(numbers))}", text).strip()

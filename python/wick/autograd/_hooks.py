@@ -1,4 +1,4 @@
-"""Hooks of tensors: any number of Python's functions behind the one that a tensor has."""
+"""Hooks of tensors: any number of Python's functions after the one that a tensor has."""
 import collections
 
 

@@ -240,7 +240,7 @@ class Translator:
         return ("TK_DEF", children, begin, end)
 
     def definition_begin(self, node):
-        """Where the word def or class stands, behind the decorators."""
+        """Where the word def or class stands, after the decorators."""
         return self.place(node)[0]
 
     def class_body(self, node):
@@ -285,7 +285,7 @@ class Translator:
                 end if value is None else value[3])
 
     def header_end(self, node, params, result):
-        """Behind the parenthesis of a def, or behind the type of its result."""
+        """After the parenthesis of a def, or after the type of its result."""
         if node.returns is not None:
             return self.place(node.returns)[1]
         data = self.source.data

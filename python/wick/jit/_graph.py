@@ -500,9 +500,9 @@ class Node(_Searched, _C._Node):
             nodes = other.owningBlock().nodes_list()
             self.place(other.owningBlock(), nodes[0] if nodes else None)
         else:
-            behind = other.next()
-            if behind != self:
-                self.place(other.owningBlock(), behind)
+            following = other.next()
+            if following != self:
+                self.place(other.owningBlock(), following)
         return self
 
     moveBefore, moveAfter = insertBefore, insertAfter

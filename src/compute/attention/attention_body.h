@@ -126,7 +126,7 @@ void ATTENTION(const AttentionPart *p, void *scratch, int64_t *done) {
     for (int64_t i = 0; i < rows; i++) states[i] = (RowState){.most = -INFINITY};
     for (int64_t first = 0; first < p->keys; first += ATTENTION_KEYS) {
       int64_t n = p->keys - first < ATTENTION_KEYS ? p->keys - first : ATTENTION_KEYS;
-      for (int64_t j = 0; j < n; j += COLUMNS) { /* whole vectors: there is room behind the scores */
+      for (int64_t j = 0; j < n; j += COLUMNS) { /* whole vectors: there is room after the scores */
         int64_t columns = n - j < COLUMNS ? (n - j + LANES - 1) / LANES * LANES : COLUMNS;
         if (!goes_on(rows * columns * p->width, done)) return;
         for (int64_t i = 0; i < rows; i += ROWS)

@@ -38,7 +38,7 @@ static void put_rows(void *argument, int64_t begin, int64_t end) {
   }
 }
 
-/* Windows of one row without a rest behind the last: the input is that matrix as it lies. */
+/* Windows of one row without a rest after the last: the input is that matrix as it lies. */
 static bool is_matrix(const ConvParams *p) {
   return p->kernel[1] == 1 && p->in[2] == p->out[2] * p->kernel[2];
 }

@@ -26,7 +26,7 @@ typedef struct WeightLayout {
   int32_t ndim, block_count;
   int32_t transform; /* WeightTransform; one that is not WEIGHT_AS_IT_IS has its own order, and sizes and bytes alone
                       * count */
-  int32_t channels;  /* the dimension of output channels: 0, or 1 behind the groups */
+  int32_t channels;  /* the dimension of output channels: 0, or 1 after the groups */
   int32_t block_dims[WEIGHT_BLOCKS]; /* outermost block first */
   int64_t sizes[WEIGHT_DIMS], strides[WEIGHT_DIMS], blocks[WEIGHT_BLOCKS];
   uint64_t bytes; /* with padding, which is zero */

@@ -6,7 +6,7 @@
 #include "compute/conv/conv.h"
 #include "compute/conv/flat_tile.h"
 
-/* The epilogue behind the expansion may have scale, shift and activation. */
+/* The epilogue after the expansion may have scale, shift and activation. */
 bool flat_expand_takes(const FlatKernels *kernels, const Expansion *both);
 /* All of the batch; input, weight and out row-major and dense, expand_weight as flat_conv_layout has it. */
 Status flat_expand(const FlatKernels *kernels, const Work *work, const Expansion *both, const float *input,

@@ -111,7 +111,7 @@ static NAME(Tile) *const NAME(low_tiles)[] = {
 };
 
 /* Up to ROWS rows of A, a_row and a_step elements apart, by `columns` (up to COLUMNS) of a packed B, added to what
- * `start` has (NULL: 0), and finished by `end`, whose term begins where the tile does (NULL: not). What lies behind the
+ * `start` has (NULL: 0), and finished by `end`, whose term begins where the tile does (NULL: not). What lies after the
  * columns and rows in `out` stays. */
 static void NAME(tile_of)(int64_t rows, int64_t columns, int64_t k, const T *a, int64_t a_row, int64_t a_step,
                           const T *b, int64_t b_step, const T *start, int64_t start_stride, T *out, int64_t out_stride,

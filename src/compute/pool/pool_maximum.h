@@ -1,5 +1,5 @@
 /* The greatest of small windows of a float32 plane: the rows of a window are joined into lines, over-reading what lies
- * behind a row rather than dealing with its end, and windows of two or three columns are taken from these. Of small
+ * after a row rather than dealing with its end, and windows of two or three columns are taken from these. Of small
  * planes all rows are one line, and what of a window lies in another row is corrected. NaN stays: planes with one are
  * found first, and take comparisons that see it. */
 #pragma once
@@ -29,7 +29,7 @@ static inline bool pool_is_same(const PoolPlanes *p) {
       return false;
   return p->in[1] * p->in[2] <= MOST_FLOATS;
 }
-/* Floats from one line to the next: what is over-read of the input fits behind the padding, and windows of the wide
+/* Floats from one line to the next: what is over-read of the input fits after the padding, and windows of the wide
  * rows of results reach no further. */
 static inline int64_t pool_pitch(const PoolPlanes *p) {
   int64_t written = p->padding[2] + pool_wide(p->in[2]), read = pool_wide(p->out[2]) * p->stride[2] + p->kernel[2];

@@ -28,7 +28,7 @@ ALWAYS_INLINE void join_three(int64_t n, const float *a, const float *b, const f
   for (int64_t i = 0; i < n; i++) to[i] = greater(greater(a[i], b[i], may_be_nan), c[i], may_be_nan);
 }
 
-/* The rows of the window of output row `row`, joined, behind the padding of `line`; what lies behind them is as if it
+/* The rows of the window of output row `row`, joined, after the padding of `line`; what lies after them is as if it
  * were not there. */
 ALWAYS_INLINE void join_rows(const PoolPlanes *p, const float *in, int64_t readable, int64_t row, float *line,
                              bool may_be_nan) {
@@ -97,7 +97,7 @@ ALWAYS_INLINE void pool_same(int64_t height, int64_t width, const float *in, flo
   }
   for (int64_t i = 0; i < n; i++)
     out[i] = greater(greater(joined[i - 1], joined[i], may_be_nan), joined[i + 1], may_be_nan);
-  for (int64_t first = 0; first < n; first += width) { /* not what the rows before and behind have there */
+  for (int64_t first = 0; first < n; first += width) { /* not what the rows before and after have there */
     int64_t last = first + width - 1;
     out[first] = width > 1 ? greater(joined[first], joined[first + 1], may_be_nan) : joined[first];
     if (width > 1) out[last] = greater(joined[last - 1], joined[last], may_be_nan);

@@ -20,8 +20,8 @@ static inline double round_if(bool rounds, double x) {
   return rounds ? (double)bfloat16_round((float)x) : x;
 }
 
-/* One dimension of a plane seen as (before, size, behind). transposed: from outputs to inputs, for gradients. */
-void resample_double(const ResampleTaps *taps, bool transposed, int64_t before, int64_t behind, const double *from,
+/* One dimension of a plane seen as (before, size, after). transposed: from outputs to inputs, for gradients. */
+void resample_double(const ResampleTaps *taps, bool transposed, int64_t before, int64_t after, const double *from,
                      double *to);
 /* From inputs to outputs in float32, without `rounds`; without `used` of one, two or four taps. */
-void resample_float(const ResampleTaps *taps, int64_t before, int64_t behind, const float *from, float *to);
+void resample_float(const ResampleTaps *taps, int64_t before, int64_t after, const float *from, float *to);

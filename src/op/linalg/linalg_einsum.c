@@ -349,7 +349,7 @@ static Status append_labels(IValue labels, StrBuf *equation) {
   }
   return OK;
 }
-/* einsum(a, [0, 1], b, [1, 2], [0, 2]): subscripts as lists behind the operands, those of the output last or left out.
+/* einsum(a, [0, 1], b, [1, 2], [0, 2]): subscripts as lists after the operands, those of the output last or left out.
  */
 static Status kernel_einsum_sublist(Call *call) {
   static OpRef einsum = OP_REF("aten::einsum", "");

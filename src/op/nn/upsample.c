@@ -191,10 +191,10 @@ static void resample_planes(void *argument, int64_t begin, int64_t end) {
                   from);
     for (int d = 2; d >= 0; d--) {
       if (r->in[d] == 1 && r->out[d] == 1) continue;
-      int64_t before = 1, behind = 1;
+      int64_t before = 1, after = 1;
       for (int k = 0; k < d; k++) before *= sizes[k];
-      for (int k = d + 1; k < 3; k++) behind *= sizes[k];
-      resample_double(&r->taps[d], r->transposed, before, behind, now, next);
+      for (int k = d + 1; k < 3; k++) after *= sizes[k];
+      resample_double(&r->taps[d], r->transposed, before, after, now, next);
       sizes[d] = to_sizes[d];
       double *swap = now;
       now = next;
@@ -210,7 +210,7 @@ static bool is_by_floats(const Resample *r) {
   return r->from->dtype == DTYPE_FLOAT32 && !r->transposed;
 }
 /* The dimensions in the order of the passes. The last one takes longest for an element, unless its taps are a run, with
- * antialiasing: before it come those that leave fewer lines, behind it those that make more. */
+ * antialiasing: before it come those that leave fewer lines, after it those that make more. */
 static int float_passes(const Resample *r, int *dims) {
   int count = 0;
   bool before[2];
@@ -239,10 +239,10 @@ static void resample_float_planes(void *argument, int64_t begin, int64_t end) {
     int64_t sizes[3] = {r->in[0], r->in[1], r->in[2]};
     for (int i = 0; i < count; i++) {
       float *next = i + 1 == count ? (float *)tensor_data(r->to) + plane * to : buffers + i % 2 * most;
-      int64_t before = 1, behind = 1;
+      int64_t before = 1, after = 1;
       for (int d = 0; d < dims[i]; d++) before *= sizes[d];
-      for (int d = dims[i] + 1; d < 3; d++) behind *= sizes[d];
-      resample_float(&r->taps[dims[i]], before, behind, now, next);
+      for (int d = dims[i] + 1; d < 3; d++) after *= sizes[d];
+      resample_float(&r->taps[dims[i]], before, after, now, next);
       sizes[dims[i]] = r->out[dims[i]];
       now = next;
     }

@@ -338,7 +338,7 @@ static void test_example(void **state) {
   wick_graph_release(graph);
   wick_module_release(module);
 
-  /* by the executor, which runs both passes behind its own */
+  /* by the executor, which runs both passes after its own */
   wick_runtime *runtime;
   wick_executor_options options = {
       .size = sizeof options, .executor = WICK_EXECUTOR_SPECIALIZING, .profiled_runs = 1, .synchronous = 1};

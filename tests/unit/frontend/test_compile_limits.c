@@ -117,7 +117,7 @@ static void test_growth(void **state) {
   }
 }
 
-/* Names that are bound on both sides of an `if`, where values are inserted behind one node again and again. */
+/* Names that are bound on both sides of an `if`, where values are inserted after one node again and again. */
 static void test_growth_of_variables(void **state) {
   (void)state;
   double seconds[2];

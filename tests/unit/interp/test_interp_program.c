@@ -178,7 +178,7 @@ static void test_early_release(void **state) {
   dispose(&p);
 }
 
-/* Counted values that change places and one that nobody wants any more: none is dropped behind the moves. */
+/* Counted values that change places and one that nobody wants any more: none is dropped after the moves. */
 /* An operator may write over a dying argument only where it has read it: of these, over the first. */
 static void test_dying_arguments(void **state) {
   (void)state;

@@ -1,4 +1,4 @@
-/* A linear layer with a sum and an activation behind it against the three one by one: the same bits, sizes, strides,
+/* A linear layer with a sum and an activation after it against the three one by one: the same bits, sizes, strides,
  * errors and gradients. */
 #include <math.h>
 

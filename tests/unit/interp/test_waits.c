@@ -322,7 +322,7 @@ static void test_queued(void **state) {
   wick_value_release(busy_futures);
 }
 
-/* More calls wait on the native stack than the pool has threads, for one that is queued behind them. */
+/* More calls wait on the native stack than the pool has threads, for one that is queued after them. */
 static void test_blocked_threads(void **state) {
   (void)state;
   enum { SORTS = 20 };

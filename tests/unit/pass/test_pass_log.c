@@ -1,4 +1,4 @@
-/* PYTORCH_JIT_LOG_LEVEL with the name of a pass's file: the graph behind it, what it rewrites, and the alias analysis.
+/* PYTORCH_JIT_LOG_LEVEL with the name of a pass's file: the graph after it, what it rewrites, and the alias analysis.
  */
 #include "ir_fixture.h"
 #include "log_fixture.h"

@@ -103,7 +103,7 @@ static double time_pass(const Pass *pass, WriteGraph *write_graph, int nodes) {
   return took;
 }
 
-/* Not near-linear where much lives, or goes into one group: liveness writes behind every node what lives there, and a
+/* Not near-linear where much lives, or goes into one group: liveness writes after every node what lives there, and a
  * DifferentiableGraph with thousands of inputs is looked at anew for each node that it takes in. */
 static bool takes_long_over_lists(const Pass *pass) {
   return !strcmp(pass->name, "liveness") || !strncmp(pass->name, "create_autodiff_subgraphs", 25);
