@@ -117,8 +117,8 @@ bool model_print_aside(ModelOptions *options);
 wick_module *model_open(const char *path, const ModelOptions *options, wick_error **error);
 /* The tensors of it, also in lists, tuples and dicts, there; NULL: *error says why. */
 wick_value *value_on_device(const wick_value *value, const char *device, wick_error **error);
-/* A list, tuple or dict of the same keys whose items are what `map` makes of each, one level deeper (container.c). NULL:
- * no memory, or `map` gave NULL; error may be NULL. */
+/* A list, tuple or dict of the same keys whose items are what `map` makes of each, one level deeper. NULL: no memory,
+ * or `map` gave NULL; error may be NULL. */
 typedef wick_value *ItemMap(const wick_value *item, int nesting, void *context);
 wick_value *container_of_mapped(const wick_value *container, ItemMap *map, int nesting, void *context,
                                 wick_error **error);

@@ -8,7 +8,7 @@ enum { FEW_PANELS = 2, FEW_PARTS = 4, FEW_ROWS = FEW_PANELS * FLAT_ROWS };
 #define FEW_PARTS_OF(count) ((count) == 1 ? FEW_PARTS : 2)
 #define FEW_PANELS_OF(count) ((count) > 1 && FEW_PANELS * PIECES * 2 * (count) <= STEP * VECTORS ? FEW_PANELS : 1)
 
-/* The sums of `count` patches, `stride` apart, with the panel at w and maybe the one that is `panel` floats after it. */
+/* The sums of `count` patches, `stride` apart, with the panel at w and maybe the one `panel` floats after it. */
 static inline __attribute__((always_inline)) void sum_few(int count, int64_t depth, const float *x, int64_t stride,
                                                           const float *w, int64_t panel, float *lines) {
   const int parts = FEW_PARTS_OF(count), pieces = FEW_PANELS_OF(count) * PIECES;
