@@ -6,6 +6,7 @@
 
 #include "base/cache.h"
 #include "base/parallel.h"
+#include "compute/conv/conv_weights.h"
 #include "compute/gemm/gemm.h"
 
 typedef struct Patches {

@@ -13,8 +13,9 @@
 #pragma once
 
 #include "compute/conv/conv.h"
-#include "compute/conv/conv_weights.h"
 #include "compute/conv/flat_tile.h"
+
+typedef struct WeightLayout WeightLayout; /* compute/conv/conv_weights.h */
 
 /* One of the points +-x at which lines of filters are taken: G has its powers over its distances to the others,
  * multiplied. 0 and infinity are the other two, the first and the last. */

@@ -7,9 +7,9 @@
 
 #include "base/work.h"
 #include "compute/activation.h"
-#include "compute/conv/conv_weights.h"
-#include "tile/in_place.h"
 #include "tensor/tensor.h"
+
+typedef struct WeightLayout WeightLayout; /* compute/conv/conv_weights.h */
 
 typedef struct GemmMatrix {
   const void *data;

@@ -5,6 +5,7 @@
 #include "base/cache.h"
 #include "base/parallel.h"
 #include "base/processor.h"
+#include "compute/conv/conv_weights.h"
 #include "compute/gemm/gemm.h"
 
 enum {

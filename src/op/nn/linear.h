@@ -3,6 +3,7 @@
 #pragma once
 
 #include "call/exec.h"
+#include "compute/conv/conv_weights.h"
 #include "compute/gemm/gemm.h"
 
 typedef Status ProductInto(Exec *exec, const Tensor *a, const Tensor *b, Tensor *out, double alpha, bool accumulate,

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "base/processor.h"
+#include "compute/conv/conv_weights.h"
 #include "compute/gemm/gemm.h"
 
 typedef void ProductF32(int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a, GemmMatrix b, float *c,
