@@ -10,6 +10,7 @@ typedef enum ForkStep {
   FORK_PAUSES,     /* the queue's thread comes to a pause */
   FORK_LOCKS,      /* nobody holds one of the locks below */
   FORK_PLANS,      /* the queue of plans and of kernels */
+  FORK_READERS,    /* calls that are about to hold the plan they run in */
   FORK_KERNELS,    /* what back ends compiled */
   FORK_TASKS,      /* the pool of forked tasks */
   FORK_CONTAINERS, /* shared lists, dicts and objects */

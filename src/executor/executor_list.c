@@ -28,6 +28,10 @@ void executor_list_remove(ExecutorLink *link) {
 
 void executor_list_each(void (*visit)(ExecutorLink *link, void *argument), void *argument) {
   lock_take(&lock);
-  for (ExecutorLink *link = first; link; link = link->next) visit(link, argument);
+  executor_list_each_alone(visit, argument);
   lock_drop(&lock);
+}
+
+void executor_list_each_alone(void (*visit)(ExecutorLink *link, void *argument), void *argument) {
+  for (ExecutorLink *link = first; link; link = link->next) visit(link, argument);
 }

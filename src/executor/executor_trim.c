@@ -17,9 +17,10 @@ static uint32_t references(const Plan *plan) {
 /* What the variant has of plans goes to the list, and it starts anew, unless a run is in one or one is being made.
  * Nothing is freed here, for that may free executors; until it is, the executor is held, for a plan borrows constants
  * and sources of its function's unit. The lock is held. */
-static void take_plans(Variant *v, Plan **list) {
+static void take_plans(Variant *v, void *argument) {
+  Plan **list = argument;
   assert(lock_is_held());
-  if (!v || atomic_exchange(&v->is_compiling, true)) return;
+  if (atomic_exchange(&v->is_compiling, true)) return;
   Plan *plan = variant_withdraw(v, NULL), *profiling = v->profiling == plan ? NULL : v->profiling;
   uint32_t own = v->profiling && !profiling ? 2 : 1;
   bool is_used = references(plan) > own || references(profiling) > 1;
@@ -48,11 +49,7 @@ static void take_plans_of(ExecutorLink *link, void *argument) {
   Trim *trim = argument;
   if (trim->runtime && !(e->graph && e->graph->arena->heap == trim->runtime->heap)) return;
   if (!lock_try(&e->lock)) return; /* it is being used; who has the lock may want that of the list */
-  for (int mode = 0; mode < EXECUTOR_MODE_COUNT; mode++) {
-    VariantList *list = &e->lists[mode];
-    for (uint32_t i = atomic_load(&list->count); i-- > 0;) take_plans(atomic_load(&list->items[i]), &trim->plans);
-    for (int i = 0; i < GENERIC_VARIANTS; i++) take_plans(atomic_load(&list->generic[i]), &trim->plans);
-  }
+  variants_each(e, take_plans, &trim->plans);
   lock_drop(&e->lock);
 }
 
@@ -79,8 +76,8 @@ typedef struct Sum {
 } Sum;
 
 /* Nobody frees the plan while it has a reader. */
-static void add_plan(Variant *v, Sum *sum) {
-  if (!v) return;
+static void add_plan(Variant *v, void *argument) {
+  Sum *sum = argument;
   atomic_fetch_add(&v->readers, 1);
   const Plan *plan = atomic_load(&v->plan);
   if (plan) sum->bytes += plan->bytes;
@@ -91,11 +88,7 @@ static void add_plans_of(ExecutorLink *link, void *argument) {
   GraphExecutor *e = (GraphExecutor *)link;
   Sum *sum = argument;
   if (!e->function || e->function->unit != sum->unit) return;
-  for (int mode = 0; mode < EXECUTOR_MODE_COUNT; mode++) {
-    VariantList *list = &e->lists[mode];
-    for (uint32_t i = atomic_load(&list->count); i-- > 0;) add_plan(atomic_load(&list->items[i]), sum);
-    for (int i = 0; i < GENERIC_VARIANTS; i++) add_plan(atomic_load(&list->generic[i]), sum);
-  }
+  variants_each(e, add_plan, sum);
 }
 
 size_t graph_executors_bytes(const CompilationUnit *unit) {

@@ -111,6 +111,7 @@ void call_state_rely_on(const CallState *state, const AttributePaths *paths);
 Status call_state_read(CallState *state, Variant *variant, const Plan *plan, const IValue *arguments) MUST_CHECK;
 
 /* ---- the plan of a variant ---- */
+void variants_each(GraphExecutor *executor, void (*visit)(Variant *variant, void *argument), void *argument);
 Plan *variant_acquire(Variant *variant); /* retained; NULL: the graph as written */
 /* Puts `plan`, whose reference is taken over, in the place of the one returned, which no call acquires any more. The
  * lock is held. */

@@ -16,6 +16,7 @@
 
 #include "base/fork.h"
 #include "base/parallel.h"
+#include "executor/variant.h"
 #include "ivalue/lock.h"
 #include "wick/wick.h"
 
@@ -129,6 +130,42 @@ static void test_children_do_not_wait_for_threads_that_are_gone(void **state) {
   atomic_store(&is_over, true);
   for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
   wick_module_release(shared);
+}
+
+/* ---- calls that are about to hold a plan ---- */
+
+static void add_reader(Variant *v, void *count) {
+  atomic_fetch_add(&v->readers, *(int *)count);
+}
+static void add_readers(ExecutorLink *link, void *count) {
+  variants_each((GraphExecutor *)link, add_reader, count);
+}
+
+/* As if a thread stood between reading and retaining a plan, of every variant there is, when the process forks. */
+static void test_readers_that_are_gone(void **state) {
+  (void)state;
+#ifdef __SANITIZE_THREAD__
+  skip();
+#endif
+  if (getenv("WICK_TEST_EMULATED")) skip();
+  wick_module *module = compile();
+  for (int i = 0; i < 6; i++) {
+    assert_true(ends(module, "work", 100, WICK_OK));
+    wick_wait_for_plans();
+  }
+  executor_list_each(add_readers, &(int){1});
+  pid_t child = fork_with_deadline();
+  if (!child) {
+    wick_trim();
+    bool fine = ends(module, "work", 100, WICK_OK);
+    wick_wait_for_plans();
+    _exit(fine ? 0 : 1);
+  }
+  executor_list_each(add_readers, &(int){-1});
+  int status;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_int_equal(status, 0);
+  wick_module_release(module);
 }
 
 /* ---- the locks ---- */
@@ -246,7 +283,8 @@ static void test_steps_are_done_in_their_order_and_back(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_first_uses_do_not_wait_for_forks), /* before other uses */
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_readers_that_are_gone),
+                                     cmocka_unit_test(test_first_uses_do_not_wait_for_forks), /* before other uses */
                                      cmocka_unit_test(test_children_do_not_wait_for_threads_that_are_gone),
                                      cmocka_unit_test(test_locks_are_free_in_a_child),
                                      cmocka_unit_test(test_steps_are_done_in_their_order_and_back)};
