@@ -265,7 +265,7 @@ typedef struct TypePair {
 } TypePair;
 static void compare_types(void *argument) {
   TypePair *p = argument;
-  Graph *graph = p->box->graph = graph_new(&p->box->arena, &p->box->store);
+  Graph *graph = p->box->graph = graph_new(&p->box->arena, graph_box_types(p->box));
   p->is_subtype = type_is_subtype(ir_parse_type(graph, p->type), ir_parse_type(graph, p->of), NULL);
 }
 wick_status wick_type_is_subtype(const char *type, const char *of, int *out_is, wick_error **error) {
@@ -351,8 +351,15 @@ wick_status wick_node_remove_attribute(wick_node *node, const char *name, wick_e
   return WICK_OK;
 }
 
+/* Types of another graph come into this one; a plan's graph is changed by passes alone. */
+static void keep_types(const Graph *graph, TypeStore *other) {
+  CompilationUnit *unit = unit_of_store(graph->store);
+  if (unit) unit_keep_types(unit, other);
+}
+
 static void set_graph(void *argument) {
   Edit *e = argument;
+  keep_types(e->node->graph, e->from->store);
   node_set_graph(e->node, e->symbol, graph_copy(e->from, e->node->graph->arena, e->node->graph->store));
 }
 wick_status wick_node_set_graph(wick_node *node, const char *name, const wick_graph *graph, wick_error **error) {

@@ -33,7 +33,7 @@ Status ir_protect(Graph *graph, void (*body)(void *argument), void *argument) {
 Status graph_box_new(CompilationUnit *unit, wick_graph **out) {
   wick_graph *box = mem_calloc(1, sizeof *box);
   if (!box) return status_out_of_memory();
-  Status status = type_store_init(&box->store, NULL);
+  Status status = unit_new(&box->types);
   if (status) {
     mem_free(box);
     return status;
@@ -53,13 +53,13 @@ typedef struct Filling {
 static void fill(void *argument) {
   Filling *filling = argument;
   wick_graph *box = filling->box;
-  box->store.arena.catch_point = box->arena.catch_point;
+  graph_box_types(box)->arena.catch_point = box->arena.catch_point;
   filling->body(filling->argument);
 }
 
 Status graph_box_fill(wick_graph *box, void (*body)(void *argument), void *argument) {
   Status status = arena_protect(&box->arena, fill, &(Filling){box, body, argument});
-  box->store.arena.catch_point = NULL;
+  graph_box_types(box)->arena.catch_point = NULL;
   return status;
 }
 Status graph_box_give(Status status, wick_graph *box, wick_graph **out) {
@@ -81,8 +81,8 @@ void wick_graph_release(wick_graph *graph) {
   if (code) code_free(code);
   if (graph->graph) graph_dispose(graph->graph);
   arena_dispose(&graph->arena);
-  type_store_dispose(&graph->store);
-  if (graph->unit) unit_release(graph->unit);
+  unit_release(graph->types);
+  unit_release(graph->unit);
   mem_free(graph);
 }
 
@@ -96,8 +96,9 @@ typedef struct Make {
 static void make(void *argument) {
   Make *m = argument;
   wick_graph *box = m->box;
-  box->graph = m->from ? graph_copy(m->from, &box->arena, &box->store)
-                       : graph_parse(&box->arena, &box->store, m->text, NULL, NULL);
+  if (m->from) unit_keep_types(box->types, m->from->store);
+  box->graph = m->from ? graph_copy(m->from, &box->arena, graph_box_types(box))
+                       : graph_parse(&box->arena, graph_box_types(box), m->text, NULL, NULL);
   if (m->inlined) inliner(box->graph);
   if (m->from) return;
   Status status = graph_check(box->graph);

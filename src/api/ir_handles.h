@@ -8,17 +8,20 @@
 
 struct wick_graph {
   Graph *graph;
-  bool is_owned;    /* else a pass was given it, */
-  bool is_part;     /* or it lies in a graph: the box alone is of its own */
-  const char *pass; /* the name of the pass that was given it, for the limits of rewrites */
-  Arena arena;      /* these of an owned one */
-  TypeStore store;
-  CompilationUnit *unit; /* whose types it mentions; may be NULL */
-  _Atomic(Code *) code;  /* made by the first run */
+  bool is_owned;          /* else a pass was given it, */
+  bool is_part;           /* or it lies in a graph: the box alone is of its own */
+  const char *pass;       /* the name of the pass that was given it, for the limits of rewrites */
+  Arena arena;            /* of an owned one, as what follows */
+  CompilationUnit *types; /* has no functions: values that runs of the graph made may keep its types */
+  CompilationUnit *unit;  /* whose types it mentions; may be NULL */
+  _Atomic(Code *) code;   /* made by the first run */
 };
 
-/* An owned one without a graph yet: what makes it throws to box->arena and box->store.arena. */
+/* An owned one without a graph yet: what makes it throws to box->arena and the arena of graph_box_types(box). */
 Status graph_box_new(CompilationUnit *unit_or_null, wick_graph **out) MUST_CHECK;
+static inline TypeStore *graph_box_types(wick_graph *box) {
+  return &box->types->store;
+}
 /* Runs what fills it. */
 Status graph_box_fill(wick_graph *box, void (*body)(void *argument), void *argument) MUST_CHECK;
 /* Gives it away, or releases it with an error. */

@@ -131,7 +131,7 @@ typedef struct Lower {
 
 static void lower(void *argument) {
   Lower *l = argument;
-  lower_graph(l->method, l->self, &l->box->arena, &l->box->store, &l->lowered);
+  lower_graph(l->method, l->self, &l->box->arena, graph_box_types(l->box), &l->lowered);
 }
 
 static Status take_attributes(const LoweredGraph *lowered, CompilationUnit *unit, wick_value **out) {

@@ -53,6 +53,7 @@ static void destroy(TypeStore *store) {
   for (size_t i = 0; i < unit->held.length; i++) ivalue_release(unit->held.data[i]);
   for (size_t i = 0; i < unit->sources.length; i++) source_release(unit->sources.data[i]);
   for (size_t i = 0; i < unit->used.length; i++) unit_release(unit->used.data[i]);
+  for (size_t i = 0; i < unit->stores.length; i++) type_store_release(unit->stores.data[i]);
   type_store_dispose(store);
   mem_free(unit);
 }
@@ -183,6 +184,7 @@ static FunctionSchema *schema_of(const Graph *graph, Str function_name) {
 }
 
 Function *unit_add_graph(CompilationUnit *unit, ClassType *c, Str name, const Graph *from) {
+  unit_keep_types(unit, from->store);
   Function *function = c ? unit_new_method(unit, c, name) : unit_new_function(unit, name);
   Graph *graph = function->graph = graph_compact(from, &unit->store.arena, &unit->store, false);
   function->schema = schema_of(graph, c ? str_after_last(function->name, '.') : function->name);
@@ -262,6 +264,20 @@ void unit_use(CompilationUnit *unit, CompilationUnit *other) {
   if (status) catch_throw(arena->catch_point, status);
   vec_arena_reserve(arena, &unit->used, unit->used.length + 1);
   unit->used.data[unit->used.length++] = unit_retain(other);
+}
+
+CompilationUnit *unit_of_store(TypeStore *store) {
+  return store->destroy == destroy ? (CompilationUnit *)store : NULL;
+}
+
+void unit_keep_types(CompilationUnit *unit, TypeStore *store) {
+  Arena *arena = &unit->store.arena;
+  if (store == &unit->store || store->is_process) return;
+  for (size_t i = 0; i < unit->stores.length; i++)
+    if (unit->stores.data[i] == store) return;
+  vec_arena_reserve(arena, &unit->stores, unit->stores.length + 1);
+  type_store_retain(store);
+  unit->stores.data[unit->stores.length++] = store;
 }
 
 UnitMark unit_mark(const CompilationUnit *unit) {

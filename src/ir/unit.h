@@ -67,6 +67,7 @@ struct CompilationUnit {
   pthread_mutex_t *growth;     /* held by who defines functions while others run: making Code of what is there takes it,
                               and may find it taken by its own thread. NULL: nobody does */
   VEC(CompilationUnit *) used; /* retained: units whose functions and types this one's code names */
+  VEC(TypeStore *) stores;     /* retained: others whose types its graphs have */
   Map *allowed_operators;      /* operator_use.h: the names that code may use; NULL: all */
   DeviceMap device_map;        /* for the devices that code and pickles name */
   uint32_t mangle_counter;
@@ -86,7 +87,7 @@ Function *unit_new_method(CompilationUnit *unit, ClassType *c, Str method_name);
 /* A function of the class that no look-up of methods finds; it joins the class's hooks by class_type_add_hook. */
 Function *unit_new_hook(CompilationUnit *unit, ClassType *c, Str hook_name);
 /* A function, or with a class a method of it, whose body is a copy of the graph; its parameters are called as the
- * graph's inputs are. */
+ * graph's inputs are. The graph's types are kept. */
 Function *unit_add_graph(CompilationUnit *unit, ClassType *class_or_null, Str name, const Graph *graph);
 void class_type_add_hook(ClassType *c, HookKind kind, Function *hook);
 Function *class_type_find_hook(const ClassType *c, Str name); /* of either kind; NULL: none */
@@ -99,6 +100,10 @@ void unit_set_device_map(CompilationUnit *unit, const char *text);
 /* Keeps `other` for as long as the unit lives; refused when `other` uses the unit itself, for neither would ever go, or
  * an operator that the unit may not use. */
 void unit_use(CompilationUnit *unit, CompilationUnit *other);
+/* Keeps the types of a store that does not keep the unit, for graphs of the unit that were copied from there. */
+void unit_keep_types(CompilationUnit *unit, TypeStore *store);
+/* NULL: the store is another's, a plan's or the process's. */
+CompilationUnit *unit_of_store(TypeStore *store);
 
 /* What a unit has now. Rolling back removes what was defined since, for definitions that failed: no one else may have
  * seen it. Memory of the arena is not given back. */

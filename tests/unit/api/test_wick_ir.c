@@ -278,6 +278,56 @@ static void test_rewrite_and_run(void **state) {
   wick_graph_release(graph);
 }
 
+/* What was made of a graph lives on without it: functions, values of its types, copies of a part of it. */
+static void test_types_outlive_the_graph(void **state) {
+  (void)state;
+  static const char pairs[] =
+      "graph(%0 : (int, float)[]):\n"
+      "  %i : int = prim::Constant[value=0]()\n"
+      "  %p : (int, float) = aten::__getitem__(%0, %i)\n"
+      "  %3 : int, %4 : float = prim::TupleUnpack(%p)\n"
+      "  %5 : (float, int) = prim::TupleConstruct(%4, %3)\n"
+      "  %6 : (float, int)[] = prim::ListConstruct(%5)\n"
+      "  return (%6)\n";
+  wick_value *members[] = {wick_value_int(3), wick_value_double(0.5)};
+  wick_value *pair, *list, *ran, *called;
+  assert_int_equal(wick_value_tuple((const wick_value *const *)members, 2, &pair, NULL), WICK_OK);
+  assert_int_equal(wick_value_list((const wick_value *const[]){pair}, 1, &list, NULL), WICK_OK);
+  wick_graph *graph = parse(pairs), *copy,
+             *around = parse("graph(%x : int):\n  %y : int = own::part(%x)\n  return (%y)\n");
+  wick_module *module, *of_copy;
+  assert_int_equal(wick_graph_run(graph, NULL, (const wick_value *const[]){list}, 1, &ran, 1, NULL), WICK_OK);
+  assert_int_equal(wick_graph_compile(graph, NULL, "pairs", &module, NULL), WICK_OK);
+  assert_int_equal(wick_graph_copy(graph, &copy, NULL), WICK_OK);
+  wick_node *part = wick_block_first(wick_graph_block(around));
+  assert_int_equal(wick_node_set_graph(part, "Subgraph", graph, NULL), WICK_OK);
+  wick_graph_release(graph);
+  assert_int_equal(wick_graph_of_node(part, &graph, NULL), WICK_OK);
+  wick_graph_release(around);
+  assert_printed(graph, pairs);
+  wick_graph_release(graph);
+  assert_printed(copy, pairs);
+  assert_int_equal(wick_graph_compile(copy, NULL, "pairs", &of_copy, NULL), WICK_OK);
+  wick_graph_release(copy);
+  for (int i = 0; i < 4; i++) {
+    const wick_module *of = i % 2 ? module : of_copy;
+    assert_int_equal(wick_run(of, "pairs", (const wick_value *const[]){list}, 1, NULL, 0, NULL, &called, NULL),
+                     WICK_OK);
+    char *schema, *shown, *before;
+    assert_int_equal(wick_value_print(called, &shown, NULL), WICK_OK);
+    assert_int_equal(wick_value_print(ran, &before, NULL), WICK_OK);
+    assert_int_equal(wick_module_schema(of, "pairs", &schema, NULL), WICK_OK);
+    assert_string_equal(schema, "pairs((int, float)[] argument_0) -> ((float, int)[])");
+    assert_string_equal(shown, before);
+    wick_text_free(schema), wick_text_free(shown), wick_text_free(before);
+    wick_value_release(called);
+  }
+  wick_module_release(module);
+  wick_module_release(of_copy);
+  wick_value_release(ran), wick_value_release(list), wick_value_release(pair);
+  wick_value_release(members[0]), wick_value_release(members[1]);
+}
+
 static void test_group_refusals(void **state) {
   (void)state;
   wick_graph *graph = parse(
@@ -371,6 +421,7 @@ int main(void) {
                                      cmocka_unit_test(test_inlined_calls),
                                      cmocka_unit_test(test_aliasing),
                                      cmocka_unit_test(test_rewrite_and_run),
+                                     cmocka_unit_test(test_types_outlive_the_graph),
                                      cmocka_unit_test(test_group_refusals),
                                      cmocka_unit_test(test_example)};
   return cmocka_run_group_tests(tests, NULL, NULL);
