@@ -1,7 +1,7 @@
 /* Tensor's number protocol: Python's operators as wick's. */
 #include <string.h>
 
-#include "py_wick.h"
+#include "override.h"
 #include "trace.h"
 
 static int truth(PyObject *self);
@@ -105,11 +105,16 @@ _Static_assert((int)ARITHMETIC_END == (int)ARITHMETIC_COUNT, "the state has room
 static PyObject *call_arithmetic(ModuleState *state, enum Arithmetic what, PyObject *const *arguments, size_t count) {
   PyObject **slot = &state->arithmetic[what];
   if (!*slot && !(*slot = operator_named(state, names[what]))) return NULL;
-  return PyObject_Vectorcall(*slot, arguments, count, NULL);
+  PyObject *made = PyObject_Vectorcall(*slot, arguments, count, NULL);
+  if (made || !state->has_overrides || !PyErr_ExceptionMatches(PyExc_TypeError)) return made;
+  if (!override_wanted(state, arguments, (Py_ssize_t)count)) return NULL;
+  PyErr_Clear(); /* what overrides the operator does not take the other operand: Python asks that one */
+  Py_RETURN_NOTIMPLEMENTED;
 }
 
 static bool is_operand(const ModuleState *state, PyObject *object) {
   if (is_tensor(state, object) || PyLong_Check(object) || PyFloat_Check(object) || PyComplex_Check(object)) return true;
+  if (override_has(state, Py_TYPE(object))) return true;
   const PyNumberMethods *methods = Py_TYPE(object)->tp_as_number; /* numbers of NumPy, but not its arrays */
   return methods && (methods->nb_index || methods->nb_float) && strcmp(Py_TYPE(object)->tp_name, "numpy.ndarray");
 }
@@ -231,6 +236,13 @@ static PyObject *item_as(PyObject *self, const char *what) {
 }
 
 static int truth(PyObject *self) {
+  ModuleState *state = ((TensorObject *)self)->state;
+  if (override_applies(state, self)) {
+    PyObject *made = override_slot(state, "__bool__", &self, 1);
+    int answer = made ? PyObject_IsTrue(made) : -1;
+    Py_XDECREF(made);
+    return answer;
+  }
   int64_t count = wick_tensor_count(tensor_value(self));
   if (count != 1) {
     PyErr_Format(PyExc_RuntimeError, "Boolean value of Tensor with %s ambiguous",
@@ -244,11 +256,15 @@ static int truth(PyObject *self) {
 }
 
 static PyObject *as_int(PyObject *self) {
+  ModuleState *state = ((TensorObject *)self)->state;
+  if (override_applies(state, self)) return override_slot(state, "__int__", &self, 1);
   PyObject *number = item_as(self, "integer"), *whole = number ? PyNumber_Long(number) : NULL;
   Py_XDECREF(number);
   return whole;
 }
 static PyObject *as_float(PyObject *self) {
+  ModuleState *state = ((TensorObject *)self)->state;
+  if (override_applies(state, self)) return override_slot(state, "__float__", &self, 1);
   PyObject *number = item_as(self, "float"), *real = number ? PyNumber_Float(number) : NULL;
   Py_XDECREF(number);
   return real;

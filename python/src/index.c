@@ -4,6 +4,7 @@
 
 #include "direct.h"
 #include "memory.h"
+#include "override.h"
 
 enum { MOST_DIMS = 64 };
 
@@ -293,6 +294,8 @@ static wick_value *index_list(Subscript *s) {
 
 static PyObject *get_item(PyObject *self, PyObject *subscript) {
   ModuleState *state = ((TensorObject *)self)->state;
+  PyObject *const asked[] = {self, subscript};
+  if (override_is_on(state) && override_wanted(state, asked, 2)) return override_slot(state, "__getitem__", asked, 2);
   Subscript s;
   wick_value *made;
   if (apply(&s, state, self, subscript)) return NULL;
@@ -375,6 +378,12 @@ static int set_item(PyObject *self, PyObject *subscript, PyObject *value) {
   if (!value) {
     PyErr_SetString(PyExc_TypeError, "Tensor does not support deleting items");
     return -1;
+  }
+  PyObject *const asked[] = {self, subscript, value};
+  if (override_is_on(state) && override_wanted(state, asked, 3)) {
+    PyObject *done = override_slot(state, "__setitem__", asked, 3);
+    Py_XDECREF(done);
+    return done ? 0 : -1;
   }
   if (subscript == Py_False) return 0; /* nothing is written, whatever the value's sizes are */
   wick_value *written = assigned(state, self, value);

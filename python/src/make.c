@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "memory.h"
+#include "override.h"
 
 enum { MOST_DIMS = 32 };
 
@@ -281,7 +282,10 @@ static PyObject *tensor(PyObject *module, PyObject *args, PyObject *keywords) {
                                    &requires_grad, &pin_memory) ||
       take_dtype(state, dtype, &wanted))
     return NULL;
-  return finish(state, make_tensor(state, data, wanted), device, requires_grad);
+  bool before = override_disable(true); /* a plain tensor of whatever holds the elements */
+  PyObject *made = finish(state, make_tensor(state, data, wanted), device, requires_grad);
+  override_disable(before);
+  return made;
 }
 
 /* Shares memory where that is possible. */

@@ -1,6 +1,7 @@
 /* Method: a function of a program that is called quickly: looked up once, arguments on the stack. */
 #include <string.h>
 
+#include "override.h"
 #include "program.h"
 
 #include <structmember.h>
@@ -10,6 +11,7 @@ typedef struct MethodObject {
   wick_function *function;
   ModuleState *state;
   PyObject *weak_references;
+  char is_overridable; /* a method of a module, which __torch_function__ is asked about */
 } MethodObject;
 
 PyObject *text_take(char *text) {
@@ -106,7 +108,11 @@ static PyObject *call(MethodObject *method, PyObject *const *objects, Py_ssize_t
 }
 
 static PyObject *method_call(PyObject *self, PyObject *const *objects, size_t flags, PyObject *names) {
-  return call((MethodObject *)self, objects, PyVectorcall_NARGS(flags), names, "arguments");
+  MethodObject *method = (MethodObject *)self;
+  Py_ssize_t count = PyVectorcall_NARGS(flags), all = count + (names ? PyTuple_GET_SIZE(names) : 0);
+  if (method->is_overridable && override_is_on(method->state) && override_wanted(method->state, objects, all))
+    return override_vector(method->state, self, objects, count, names, wick_function_name(method->function));
+  return call(method, objects, count, names, "arguments");
 }
 
 static PyObject *method_call_as_is(PyObject *self, PyObject *const *objects, Py_ssize_t count, PyObject *names) {
@@ -203,6 +209,8 @@ static PyGetSetDef getters[] = {{"schema", method_get_schema, NULL, "Its paramet
 static PyMemberDef members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(MethodObject, call), READONLY, NULL},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(MethodObject, weak_references), READONLY, NULL},
+    {"is_overridable", T_BOOL, offsetof(MethodObject, is_overridable), 0,
+     "Whether __torch_function__ of an argument makes the call."},
     {NULL, 0, 0, 0, NULL}};
 static PyType_Slot slots[] = {{Py_tp_new, method_new},
                               {Py_tp_dealloc, method_dealloc},

@@ -80,6 +80,9 @@ static const size_t objects[] = {
     offsetof(ModuleState, name_a),
     offsetof(ModuleState, name_requires_grad),
     offsetof(ModuleState, name_names),
+    offsetof(ModuleState, name_torch_function),
+    offsetof(ModuleState, no_override),
+    offsetof(ModuleState, asking_type),
 };
 static PyObject **object_at(ModuleState *state, size_t i) {
   return (PyObject **)((char *)state + objects[i]);
@@ -206,8 +209,8 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL}};
 
 typedef int Adder(PyObject *module, ModuleState *state);
-static Adder *const adders[] = {add_errors,   add_values,  add_generator, add_operators, add_tensor, add_making,
-                                add_autocast, add_profile, add_autograd,  add_programs,  add_trace};
+static Adder *const adders[] = {add_errors,   add_values,   add_generator, add_operators, add_tensor,   add_making,
+                                add_override, add_autocast, add_profile,   add_autograd,  add_programs, add_trace};
 
 static int execute(PyObject *module) {
   ModuleState *state = state_of_module(module);

@@ -1,6 +1,8 @@
 /* operator(name): a callable over all overloads of an operator, which are read when it is first called. */
 #include "operator.h"
 
+#include "override.h"
+
 #include <string.h>
 
 /* ---- the overloads ---- */
@@ -77,6 +79,8 @@ PyObject *overload_schema_text(ModuleState *state, const wick_overload *overload
 static PyObject *call_operator(PyObject *callable, PyObject *const *values, size_t count_and_flag, PyObject *names) {
   OperatorObject *self = (OperatorObject *)callable;
   CallArguments call = {values, PyVectorcall_NARGS(count_and_flag), names, NULL};
+  Py_ssize_t all = call.count + (names ? PyTuple_GET_SIZE(names) : 0);
+  if (override_is_on(self->state) && override_wanted(self->state, values, all)) return override_operator(self, &call);
   if (autocast_is_on() && self->state->autocast_call) return autocast_call(self, values, call.count, names);
   if (!self->signatures && !operator_read(self)) return NULL;
   for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(names); i++) {

@@ -15,6 +15,7 @@
  *   arithmetic.c  Tensor's number protocol
  *   index.c       x[...] and x[...] = y
  *   make.c        tensor(), from_numpy() and kin
+ *   override.h    __torch_function__
  *   autocast.c    regions in which operators get their tensors in another dtype
  *   autograd.c    grad mode, backward, hooks, functions with a backward in Python
  *   profile.c     where the time of calls goes
@@ -55,6 +56,9 @@ struct ModuleState {
   PyObject *cancelled;                      /* wick.runtime.Cancelled */
   PyObject *program_error, *program_errors; /* wick.jit.Error; dict: a class -> the class that is both */
   PyObject *operators;                      /* dict: "aten::add" -> Operator */
+  PyObject *no_override;                    /* override.c: the __torch_function__ of classes that override nothing */
+  PyTypeObject *asking_type;                /* and methods of those that do */
+  bool has_overrides;                       /* whether one has an object */
   PyObject *autocast_call;                  /* autocast.c: what calls of operators are in its regions, or NULL */
   PyObject *cpu;                            /* the device that nearly all tensors are on */
   PyObject *arithmetic[ARITHMETIC_COUNT];   /* arithmetic.c: what Python's operators call; NULL: not asked for yet */
@@ -62,7 +66,7 @@ struct ModuleState {
   const wick_overload *direct[DIRECT_CALLS]; /* direct.c: NULL: not asked for yet */
   /* names that calls meet often, interned */
   PyObject *name_self, *name_input, *name_out, *name_dim, *name_axis, *name_keepdim, *name_keepdims, *name_other,
-      *name_x, *name_x1, *name_x2, *name_a, *name_requires_grad, *name_names;
+      *name_x, *name_x1, *name_x2, *name_a, *name_requires_grad, *name_names, *name_torch_function;
   /* The values of programs (program.c): objects, enums, named tuples, functions, futures. from: 1 when it knows the
    * object and *out is owned, 0 when it does not, -1 with an error. to: a new reference, which takes over `value`. NULL:
    * nobody knows any. */
@@ -197,6 +201,7 @@ int add_tensor(PyObject *module, ModuleState *state);
 int add_making(PyObject *module, ModuleState *state);
 int add_autograd(PyObject *module, ModuleState *state);
 int add_autocast(PyObject *module, ModuleState *state);
+int add_override(PyObject *module, ModuleState *state);
 int add_profile(PyObject *module, ModuleState *state);
 int add_programs(PyObject *module, ModuleState *state);
 int traverse_programs(ModuleState *state, visitproc visit, void *arg);

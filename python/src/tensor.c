@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "memory.h"
-#include "py_wick.h"
+#include "override.h"
 #include "trace.h"
 
 /* ---- making ---- */
@@ -23,6 +23,7 @@ PyObject *tensor_wrap_as(ModuleState *state, PyTypeObject *type, wick_value *val
   }
   made->value = value;
   made->state = state;
+  if (type != state->tensor_type) override_note(state, type);
   if (!wick_tensor_mark(value)) wick_tensor_set_mark(value, made);
   return (PyObject *)made;
 }
@@ -54,13 +55,17 @@ static ModuleState *state_of_type(PyTypeObject *type) {
     if (state && state->tensor_type == base) return state;
     PyErr_Clear();
   }
-  PyErr_SetString(PyExc_TypeError, "a class derived from Tensor is expected");
+  PyErr_SetString(PyExc_RuntimeError,
+                  "Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. Make "
+                  "sure your class inherits from Tensor.");
   return NULL;
 }
 
 /* Another tensor over the same memory, of the type, that the operator makes. */
 static PyObject *seen_as(ModuleState *state, PyTypeObject *type, const char *operator, PyObject * data) {
+  bool before = override_disable(true);
   PyObject *shown = call_aten(state, operator, & data, 1);
+  override_disable(before);
   if (!shown || Py_TYPE(shown) == type) return shown;
   wick_value *value = wick_value_retain(tensor_value(shown));
   Py_DECREF(shown);
@@ -81,7 +86,8 @@ static PyObject *make_subclass(PyObject *class, PyObject *args, PyObject *keywor
   ModuleState *state = state_of_type((PyTypeObject *)type);
   if (!state) return NULL;
   if (!is_tensor(state, data))
-    return PyErr_Format(PyExc_TypeError, "_make_subclass(): data must be a Tensor, not %.200s", Py_TYPE(data)->tp_name);
+    return PyErr_Format(PyExc_TypeError, "_make_subclass(): argument 'data' (position 2) must be Tensor, not %.200s",
+                        Py_TYPE(data)->tp_name);
   PyObject *made = shown_as(state, (PyTypeObject *)type, data);
   wick_error *error = NULL;
   wick_status status = made && wanted ? wick_tensor_set_requires_grad(tensor_value(made), 1, &error) : WICK_OK;
@@ -304,7 +310,16 @@ static PyObject *call_element_size(PyObject *self, PyObject *unused) {
 
 /* ---- protocols ---- */
 
+/* A number that __torch_function__ gives in place of a slot's; -1 with an error. */
+static Py_ssize_t overridden_number(PyObject *self, const char *name) {
+  PyObject *made = override_slot(state_of_tensor(self), name, &self, 1);
+  Py_ssize_t number = made ? PyNumber_AsSsize_t(made, PyExc_OverflowError) : -1;
+  Py_XDECREF(made);
+  return number;
+}
+
 static Py_ssize_t tensor_length(PyObject *self) {
+  if (override_applies(state_of_tensor(self), self)) return overridden_number(self, "__len__");
   wick_tensor_info info;
   if (tensor_info(self, &info)) return -1;
   if (wick_trace_is_on() && trace_warn_python("len")) return -1;
@@ -330,6 +345,7 @@ static Py_hash_t tensor_hash(PyObject *self) {
 
 /* Written in Python: wick/_tensor_str.py. */
 static PyObject *tensor_repr(PyObject *self) {
+  if (override_applies(state_of_tensor(self), self)) return override_slot(state_of_tensor(self), "__repr__", &self, 1);
   PyObject *printer = PyImport_ImportModule("wick._tensor_str");
   PyObject *text = printer ? call_method(printer, "tensor_text", self) : NULL;
   Py_XDECREF(printer);

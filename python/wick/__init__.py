@@ -4,6 +4,7 @@ A program written for ``torch`` runs after ``import wick as torch`` as far as wi
 methods are the rows of wick's registry, found when they are first used; ``help(wick.add)`` shows an operator's
 schemas, shapes and errors.
 """
+import builtins as _builtins
 import sys as _sys
 
 from . import _C
@@ -36,6 +37,7 @@ def _internal(name):
 _C.__getattr__ = _internal
 
 from . import _tensor  # noqa: E402,F401  (methods that Tensor has beside its operators)
+from . import _override  # noqa: E402,F401
 from ._functions import *  # noqa: E402,F401,F403
 from . import autograd  # noqa: E402,F401
 from .autograd import enable_grad, inference_mode, no_grad, set_grad_enabled  # noqa: E402,F401
@@ -52,7 +54,7 @@ from ._cells import gru_cell, lstm_cell, rnn_relu_cell, rnn_tanh_cell  # noqa: E
 # Modules that few programs need are imported when they are first named.
 _LAZY_MODULES = frozenset((
     "__config__", "amp", "ao", "backends", "classes", "cpu", "cuda", "distributed", "distributions", "fft", "futures",
-    "fx", "hub", "jit", "linalg", "multiprocessing", "nn", "onnx", "optim", "profiler", "quantization", "runtime",
+    "fx", "hub", "jit", "linalg", "multiprocessing", "nn", "onnx", "optim", "overrides", "profiler", "quantization", "runtime",
     "special", "testing", "utils", "version",
 ))
 _LAZY_NAMES = dict.fromkeys((
@@ -98,6 +100,6 @@ def _no_such_name(name):
 
 
 def __dir__():
-    names = set(globals()) | _LAZY_MODULES | set(_LAZY_NAMES)
+    names = _builtins.set(globals()) | _LAZY_MODULES | _builtins.set(_LAZY_NAMES)
     names.update(name[6:] for name in _C.operator_names() if name.startswith("aten::"))
-    return sorted(names)
+    return _builtins.sorted(names)  # some operators have names of Python's functions

@@ -5,7 +5,7 @@ import difflib
 _OF_TORCH = frozenset("""
     attr compile compiled_with_cxx11_abi eig export func functional get_device_module has_cuda has_cudnn has_lapack
     has_mkl has_mkldnn has_openmp hsmm hspmm is_anomaly_enabled library lobpcg lstsq lu masked matrix_rank mps mtia
-    nested overrides package parse_ir pca_lowrank quantized_gru_cell quantized_lstm_cell quasirandom return_types
+    nested package parse_ir pca_lowrank quantized_gru_cell quantized_lstm_cell quasirandom return_types
     saddmm set_anomaly_enabled set_default_device smm solve sparse sparse_bsc_tensor sparse_bsr_tensor
     sparse_compressed_tensor spmm sspaddmm storage svd_lowrank vmap xpu BFloat16Storage BoolStorage ByteStorage
     CharStorage DoubleStorage FloatStorage HalfStorage IntStorage LongStorage ShortStorage Storage Stream Tag

@@ -273,7 +273,7 @@ atleast_3d = _atleast("aten::atleast_3d")
 
 def split(tensor, split_size_or_sections, dim=0):
     """Parts of a size, or of several sizes, along a dimension."""
-    return tensor.split(split_size_or_sections, dim)
+    return Tensor.split(tensor, split_size_or_sections, dim)
 
 
 def nonzero(input, *, out=None, as_tuple=False):

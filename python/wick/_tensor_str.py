@@ -232,8 +232,14 @@ def tensor_text(tensor):
         _C._trace_resume()
 
 
+def _is_plain(tensor):
+    return type(tensor) is _C.Tensor or "_is_param" in vars(type(tensor))  # Parameter itself has it
+
+
 def _text(tensor):
-    prefix = "tensor("
+    prefix = "tensor(" if _is_plain(tensor) else type(tensor).__name__ + "("
+    if prefix != "tensor(" and getattr(tensor, "_is_param", False):
+        prefix = "Parameter(" + prefix
     plain = tensor.detach().as_subclass(_C.Tensor)
     facts = [] if tensor.device.type == "cpu" else ["device='%s'" % tensor.device]
     new_line = False
@@ -257,4 +263,5 @@ def _text(tensor):
     else:
         text = _elements_text(plain.resolve_conj().resolve_neg(), len(prefix))
         more = [] if _dtype_is_expected(tensor.dtype) else ["dtype=" + str(tensor.dtype)]
-    return _join(prefix + text, facts + more + _history_facts(tensor), len(prefix), new_line)
+    made = _join(prefix + text, facts + more + _history_facts(tensor), len(prefix), new_line)
+    return made + ")" if prefix.startswith("Parameter(") else made

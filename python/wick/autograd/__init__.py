@@ -75,6 +75,11 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     if is_grads_batched:
         raise NotImplementedError("wick does not compute batches of gradients at once")
     outputs, inputs = _as_tuple(outputs), _as_tuple(inputs)
+    if _C._has_torch_function(outputs + inputs):
+        return _C._handle_torch_function(
+            grad, outputs + inputs, (outputs, inputs),
+            dict(grad_outputs=grad_outputs, retain_graph=retain_graph, create_graph=create_graph,
+                 only_inputs=only_inputs, allow_unused=allow_unused), "autograd.grad")
     grads = _gradients(outputs, grad_outputs)
     _check_outputs(outputs)
     retain = create_graph if retain_graph is None else retain_graph

@@ -200,6 +200,7 @@ class ScriptModule(nn.Module):
         method = self._methods.get(name)
         if method is None:
             method = self._methods[name] = ScriptFunction(self._script_handle, name)
+            method.is_overridable = True
         return method
 
     @property
@@ -440,6 +441,7 @@ def _become(module, handle, original, children, kind):
     methods = handle.names()
     if "forward" in methods:
         forward = ScriptFunction(handle, "forward")
+        forward.is_overridable = True
         fields["_methods"]["forward"] = forward
         fields["_call"] = handle.call if handle.hook_count() else forward
     else:

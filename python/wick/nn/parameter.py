@@ -2,7 +2,7 @@
 from collections import OrderedDict
 
 import wick
-from wick import Tensor
+from wick import Tensor, _C
 
 _UNREADY = ("Can't access the shape of an uninitialized parameter or buffer. This error usually happens in "
             "`load_state_dict` when trying to load an uninitialized parameter into an initialized one. Call "
@@ -16,7 +16,16 @@ def _rebuild_parameter(data, requires_grad, backward_hooks):
     return parameter
 
 
-class Parameter(Tensor):
+class _ParameterClass(type(Tensor)):
+    """An object of another class derived from Tensor is a Parameter too, once Parameter() has made it one."""
+
+    def __instancecheck__(cls, instance):
+        if type.__instancecheck__(cls, instance):
+            return True
+        return cls is Parameter and isinstance(instance, Tensor) and getattr(instance, "_is_param", False)
+
+
+class Parameter(Tensor, metaclass=_ParameterClass):
     """A Tensor that becomes one of a Module's parameters when it is assigned as an attribute.
 
     Args:
@@ -25,7 +34,20 @@ class Parameter(Tensor):
     """
 
     def __new__(cls, data=None, requires_grad=True):
-        return Tensor._make_subclass(cls, wick.empty(0) if data is None else data.detach(), requires_grad)
+        kind = Tensor if data is None else type(data)
+        if kind is Tensor or issubclass(kind, Parameter):
+            return Tensor._make_subclass(cls, wick.empty(0) if data is None else data.detach(), requires_grad)
+        made = data.detach().requires_grad_(requires_grad)
+        if type(made) is not kind:
+            raise RuntimeError("Creating a Parameter from an instance of type %s requires that detach() returns an "
+                               "instance of the same type, but return type %s was found instead. To use the type as a "
+                               "Parameter, please correct the detach() semantics defined by its __torch_dispatch__() "
+                               "implementation." % (kind.__name__, type(made).__name__))
+        made._is_param = True
+        return made
+
+    _is_param = True
+    __torch_function__ = _C._disabled_torch_function_impl
 
     def __deepcopy__(self, memo):
         found = memo.get(id(self))
