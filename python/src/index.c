@@ -12,6 +12,7 @@ enum { MOST_DIMS = 64 };
 typedef struct Subscript {
   ModuleState *state;
   wick_value *view;               /* owned: what the views so far show */
+  bool writes;                    /* the part is written to */
   int64_t dim;                    /* of the next item */
   int64_t index_count;            /* one past the last that is not NULL */
   wick_value *indices[MOST_DIMS]; /* the first index_count: owned; NULL: the whole dimension */
@@ -94,17 +95,29 @@ static int apply_traced_slice(Subscript *s, const PySliceObject *bounds) {
   return replace_view(s, made);
 }
 
+/* 0: there is a dimension to slice; -1: an error; 1: there are none, and the whole is written: what PyTorch does where
+ * the slice ends at 0, and refuses where it does not. */
+static int check_slice(const Subscript *s, bool is_empty) {
+  wick_tensor_info info = {.size = sizeof info};
+  if (wick_tensor_info_of(s->view, &info, NULL) || info.ndim) return check_dim(s, s->dim);
+  if (s->writes && is_empty) return 1;
+  PyErr_SetString(PyExc_IndexError, "slice() cannot be applied to a 0-dim tensor.");
+  return -1;
+}
+
 static int apply_slice(Subscript *s, PyObject *slice) {
   const PySliceObject *bounds = (const PySliceObject *)slice;
   int64_t start, stop, step;
   if (wick_trace_is_on()) return check_dim(s, s->dim) ? -1 : apply_traced_slice(s, bounds);
-  if (check_dim(s, s->dim) || bound_of(bounds->step, 1, &step) || bound_of(bounds->start, 0, &start) ||
+  if (bound_of(bounds->step, 1, &step) || bound_of(bounds->start, 0, &start) ||
       bound_of(bounds->stop, INT64_MAX, &stop))
     return -1;
   if (step <= 0) {
     PyErr_SetString(PyExc_ValueError, step ? "step must be greater than zero" : "slice step cannot be zero");
     return -1;
   }
+  int checked = check_slice(s, step == 1 && start == 0 && stop == 0);
+  if (checked) return checked < 0 ? -1 : 0;
   int64_t dim = s->dim++;
   if (step == 1 && start == 0 && stop == INT64_MAX) return 0;
   return replace_view(s, direct_ints(s->state, DIRECT_SLICE, s->view, (const int64_t[]){dim, start, stop, step}, 4));
@@ -297,6 +310,7 @@ static PyObject *get_item(PyObject *self, PyObject *subscript) {
   PyObject *const asked[] = {self, subscript};
   if (override_is_on(state) && override_wanted(state, asked, 2)) return override_slot(state, "__getitem__", asked, 2);
   Subscript s;
+  s.writes = false;
   wick_value *made;
   if (apply(&s, state, self, subscript)) return NULL;
   if (s.index_count) {
@@ -375,6 +389,7 @@ static wick_value *write_to(Subscript *s, wick_value **value) {
 static int set_item(PyObject *self, PyObject *subscript, PyObject *value) {
   ModuleState *state = ((TensorObject *)self)->state;
   Subscript s;
+  s.writes = true;
   if (!value) {
     PyErr_SetString(PyExc_TypeError, "Tensor does not support deleting items");
     return -1;

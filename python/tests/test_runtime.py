@@ -105,12 +105,20 @@ class Limits(unittest.TestCase):
 
 
 class Process(unittest.TestCase):
-    def test_strict_fusion_is_refused_in_programs(self):
+    def test_strict_fusion_of_what_is_fused(self):
         def strict(x):
             with wick.jit.strict_fusion():
-                return x + x
-        with self.assertRaisesRegex(RuntimeError, "no attribute 'strict_fusion'"):
-            wick.jit.script(strict)
+                return x + x * 2 - x
+        program = wick.jit.script(strict)
+        before = runtime.executor()
+        for executor in ("specializing", "profiling"):
+            runtime.set_executor(executor, synchronous=True)
+            try:
+                for _ in range(6):
+                    self.assertEqual(program(wick.ones(2)).tolist(), [2, 2])
+                    self.assertEqual(program(wick.ones(2, requires_grad=True)).tolist(), [2, 2])
+            finally:
+                runtime.set_executor(before)
 
     def test_counts(self):
         before = runtime.stats()["invocations"]

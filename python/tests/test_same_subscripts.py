@@ -25,6 +25,19 @@ class Written(unittest.TestCase):
             want[-1] += 1 if count > 1 else 2
             self.assertEqual(x.tolist(), want)
 
+    def test_slices_of_a_number(self):
+        for read in ("y[:]", "y[:0]", "y[1:]", "y[::2]"):
+            with self.assertRaisesRegex(IndexError, r"slice\(\) cannot be applied to a 0-dim tensor"):
+                eval(read, {"y": torch.tensor(5.0)})
+        for write in ("y[:] = 3", "y[0:1] = 3", "y[-1:] = 3"):
+            with self.assertRaisesRegex(IndexError, r"slice\(\) cannot be applied to a 0-dim tensor"):
+                exec(write, {"y": torch.tensor(5.0)})
+        y = torch.tensor(5.0)
+        y[:0] = 3
+        self.assertEqual(y.item(), 3)
+        with self.assertRaisesRegex(ValueError, "slice step cannot be zero"):
+            y[::0] = 3
+
     def test_batch_of_one(self):
         for sizes in ((1, 2, 3), (2, 1, 3), (1, 1, 3), (3, 1), (1, 1)):
             x = torch.zeros(sizes)

@@ -1,4 +1,5 @@
 """Switches of executors and fusers, as torch has them."""
+import time
 import unittest
 import warnings
 
@@ -92,6 +93,20 @@ class Switches(unittest.TestCase):
             self.assertEqual(torch.jit.set_fusion_strategy([("DYNAMIC", 3)]), [("DYNAMIC", 3)])
         finally:
             torch.jit.set_fusion_strategy(before)
+
+    def test_strict_fusion_in_programs(self):
+        @torch.jit.script
+        def strict(x):
+            with torch.jit.strict_fusion():
+                y = torch.rand([2]) + x
+                z = y.nonzero()
+            return z.cumsum(0)
+        self.assertIn("with _0", strict.code)
+        end = time.monotonic() + 20
+        with self.assertRaisesRegex(RuntimeError, r"(?s)Found unfused operators: .*aten::rand.*aten::nonzero") as caught:
+            while time.monotonic() < end:
+                strict(torch.ones(2))
+        self.assertNotIn("cumsum", str(caught.exception).split("operators:")[1].split("File")[0])
 
     def test_strict_fusion_outside(self):
         with warnings.catch_warnings(record=True) as given:

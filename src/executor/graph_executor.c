@@ -190,7 +190,7 @@ static bool is_its_own(ErrorCode code) {
 static _Thread_local uint32_t runs_under_way;
 
 /* A plan computes in another order, so another error may come first. If nothing can be noticed of the run yet, the
- * program as written says which, unless something stops it. */
+ * program as written says which, unless something stops it. What strict_fusion regions raise is the plan's alone. */
 static Status fail_as_written(GraphExecutor *e, Exec *exec, Status in_plan, const IValue *arguments, uint32_t count,
                               IValue *outputs, uint32_t output_count) {
   runs_under_way++;
@@ -209,8 +209,8 @@ static Status run_in_plan(GraphExecutor *e, Variant *v, Plan *plan, Snapshot *st
   runs_under_way++;
   Status status = interp_run_plan(exec, plan->code, arguments, count, outputs, output_count, &run);
   runs_under_way--;
-  bool asks_again =
-      status && !runs_under_way && run.left_no_trace && is_its_own(status->code) && exec->grad_enabled == grad_enabled;
+  bool asks_again = status && !runs_under_way && run.left_no_trace && is_its_own(status->code) &&
+                    exec->grad_enabled == grad_enabled && !plan->cost.is_strict;
   if (state && !exec->grad_enabled && !exec->work.first_epoch && count) drop_weights(plan->code, state, arguments[0]);
   variant_end_run(v, plan, &run, exec, !status);
   return asks_again ? fail_as_written(e, exec, status, arguments, count, outputs, output_count) : status;

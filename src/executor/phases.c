@@ -165,6 +165,7 @@ static void run_differentiation(Phases *p) {
     run_nondiff_optimization(p);
   }
   RUN(dead_code_elimination, dead_code_elimination(p->graph));
+  RUN(check_strict_fusion, check_strict_fusion(p->graph));
 }
 
 /* ---- the lists ---- */
@@ -192,6 +193,7 @@ void run_last_optimizations(Phases *p) {
     RUN(graph_fuser, fuse_if_there(p->graph, p->exec)); /* groups are right for whatever comes */
   else
     run_nondiff_optimization(p);
+  RUN(check_strict_fusion, check_strict_fusion(p->graph));
 }
 
 void run_profiling_insensitive(Phases *p) {

@@ -144,7 +144,7 @@ static Status make_graph(Making *w) {
 static bool has_gain(const Plan *plan) {
   enum { LITTLE = 2 };
   const PlanCost *before = &plan->as_written, *after = &plan->cost;
-  return plan->kind == PLAN_PROFILING || plan->kind == PLAN_REQUIRED || after->has_groups ||
+  return plan->kind == PLAN_PROFILING || plan->kind == PLAN_REQUIRED || after->has_groups || after->is_strict ||
          (before->has_calls && !after->has_calls) || after->time + LITTLE < before->time;
 }
 

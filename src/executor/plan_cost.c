@@ -26,6 +26,7 @@ static void add_cost(const Block *block, uint32_t times, PlanCost *cost) {
     cost->has_groups |= node->callable != NULL;
     cost->has_gradients |= node->callable && node->kind == SYM_prim_DifferentiableGraph;
     cost->has_guards |= node->kind == SYM_prim_BailOut;
+    cost->is_strict |= node->kind == SYM_prim_Enter && type_is_strict_fusion(node_input(node, 0)->type);
     cost->time += (uint64_t)times * cost_of_node(node);
     for (uint32_t i = 0; i < node->block_count; i++)
       add_cost(node->blocks[i], node->kind == SYM_prim_Loop && times < ENOUGH ? times * TURNS : times, cost);

@@ -9,6 +9,7 @@ typedef struct PlanCost {
   bool has_groups;    /* nodes that carry something made for them: fusion groups, graphs with gradients */
   bool has_gradients; /* of graphs */
   bool has_guards;
+  bool is_strict; /* a strict_fusion region: the plan has to run, since it says what was not fused */
 } PlanCost;
 
 PlanCost plan_cost(const Graph *graph);

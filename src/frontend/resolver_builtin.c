@@ -190,6 +190,7 @@ static const struct {
     {"torch.cpu.amp.autocast", "torch.cpu.amp.autocast_mode", "autocast"},
     {"torch.cuda.amp.autocast", "torch.cuda.amp.autocast_mode", "autocast"},
     {"torch.profiler.record_function", "torch.autograd.profiler", "record_function"},
+    {"torch.jit.strict_fusion", "torch.jit", "strict_fusion"},
 };
 
 static Str last_part(Str path) {

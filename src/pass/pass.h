@@ -71,6 +71,8 @@ void autocast(Graph *graph);
 Status function_graph_to_run(Exec *exec, struct Function *function, const Graph **out) MUST_CHECK;
 /* Throws where a node from outside says that it works in place and nothing says what it writes to. */
 void check_inplace(Graph *graph);
+/* Puts a prim::RaiseException before strict_fusion regions in which an operator is by itself; after fusion. */
+void check_strict_fusion(Graph *graph);
 /* Names go, values are numbered from 0 in order of definition. */
 void canonicalize_names(Graph *graph);
 
@@ -216,6 +218,7 @@ typedef struct Pass {
   X(canonicalize_modified_loops) \
   X(canonicalize_outputs) \
   X(check_inplace) \
+  X(check_strict_fusion) \
   X(clear_profiling) \
   X(clear_undefinedness) \
   X(common_subexpression_elimination) \

@@ -383,3 +383,8 @@ bool type_is_autocast(const Type *type) {
   return type->kind == TYPE_CLASS && str_starts_with(type->name, "__torch__.torch.") &&
          str_is(str_after_last(type->name, '.'), "autocast");
 }
+
+bool type_is_strict_fusion(const Type *type) {
+  return type->kind == TYPE_CLASS && str_starts_with(type->name, "__torch__.torch.jit.") &&
+         str_is(str_after_last(type->name, '.'), "strict_fusion");
+}

@@ -165,6 +165,8 @@ const Type *type_copy(TypeStore *store, const Type *type);
 const Type *type_for_value(const Type *type);
 /* torch.autocast or one of torch.cpu.amp, torch.cuda.amp: "__torch__.torch.cpu.amp.autocast_mode.autocast". */
 bool type_is_autocast(const Type *type);
+/* torch.jit.strict_fusion. */
+bool type_is_strict_fusion(const Type *type);
 bool type_is_optional_like(const Type *type); /* Optional, or a Union with None */
 bool type_may_be_mutable(const Type *type);   /* Tensor, List, Dict, Class, Interface, Any, Future, or contains one */
 

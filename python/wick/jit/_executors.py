@@ -208,7 +208,7 @@ class fuser:
 
 
 class strict_fusion:
-    """In programs torch fails where an operator within is not fused. wick can't tell, and refuses."""
+    """In programs: once the program has its plan, calls raise where an operator within was not fused, by name."""
 
     def __init__(self):
         import warnings

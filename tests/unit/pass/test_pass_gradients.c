@@ -16,6 +16,7 @@ static bool has_nothing_to_do(const Pass *pass) {
                                       "normalize_ops",
                                       "refine_tuple_types",
                                       "check_inplace",       /* changes nothing */
+                                      "check_strict_fusion", /* there is no such region */
                                       "hoist_attributes",    /* they have no objects */
                                       "fold_frozen_conv_bn", /* weights are not constant */
                                       "lower_grad_of",       /* prim::GradOf is in backward graphs */
