@@ -266,5 +266,71 @@ class Rewriting(unittest.TestCase):
         self.assertEqual(result.tolist(), [1, 1])
 
 
+class Activations(unittest.TestCase):
+    def changed(self, name, inputs, body, result):
+        graph = graph_of(inputs, ONE + body, result)
+        said = getattr(C, "_jit_pass_" + name)(graph)
+        return said, [kind[6:] for kind in kinds(graph) if kind.startswith("aten::")]
+
+    def test_addmm(self):
+        inputs = "%x : Float(2, 2), %y : Float(2, 2), %z : Float(2, 2)"
+        product = "  %m : Tensor = aten::mm(%x, %y)\n"
+        for added, wanted in (("%m, %z, %one", ["mm", "addmm", "add"]), ("%z, %m, %one", ["mm", "addmm", "add"]),
+                              ("%m, %one, %one", ["mm", "add"]), ("%z, %z, %one", ["mm", "add"])):
+            said, found = self.changed("fuse_addmm", inputs, product + "  %r : Tensor = aten::add(" + added + ")\n",
+                                       "%r")
+            self.assertEqual((said, found), ("addmm" in wanted, wanted))
+        body = product + "  %r : Tensor = aten::add(%m, %z, %one)\n"
+        self.assertFalse(self.changed("fuse_addmm", inputs.replace("Float(2, 2)", "Tensor"), body, "%r")[0])
+
+    def test_addmm_of_twice_the_product(self):
+        said, found = self.changed("fuse_addmm", "%x : Tensor, %z : Tensor", "  %two : int = prim::Constant[value=2]()\n"
+                                   "  %m : Tensor = aten::mm(%x, %x)\n  %r : Tensor = aten::add(%z, %m, %two)\n", "%r")
+        self.assertEqual((said, found), (False, ["mm", "add"]))
+
+    def test_add_relu(self):
+        for add, relu, wanted in (("add", "relu", ["_add_relu"]), ("add_", "relu_", ["_add_relu_"]),
+                                  ("add_", "relu", ["add_", "relu"]), ("add", "relu_", ["_add_relu"])):
+            said, found = self.changed("fuse_add_relu", "%x : Tensor, %y : Tensor",
+                                       "  %a : Tensor = aten::" + add + "(%x, %y, %one)\n"
+                                       "  %r : Tensor = aten::" + relu + "(%a)\n", "%r")
+            self.assertEqual((said, found), (None, wanted))
+
+    def test_sum_that_others_see(self):
+        _, found = self.changed("fuse_add_relu", "%x : Tensor", "  %a : Tensor = aten::add(%x, %x, %one)\n"
+                                "  %b : Tensor = aten::relu(%a)\n  %r : Tensor = aten::mul(%a, %b)\n", "%r")
+        self.assertEqual(found, ["add", "relu", "mul"])
+
+    def test_in_place(self):
+        for name, in_place in (("relu", True), ("hardswish", True), ("selu", True), ("sigmoid", False),
+                               ("tanh", False), ("exp", False), ("mish", False)):
+            said, found = self.changed("functional_to_inplace_activation", "%x : Tensor",
+                                       "  %a : Tensor = aten::neg(%x)\n  %r : Tensor = aten::" + name + "(%a)\n", "%r")
+            self.assertEqual((said, found), (in_place, ["neg", name + "_" * in_place]))
+
+    def test_not_in_place(self):
+        neg, relu = "  %a : Tensor = aten::neg(%x)\n", "  %b : Tensor = aten::relu(%a)\n"
+        for body, wanted in (("  %r : Tensor = aten::relu(%x)\n", ["relu"]),
+                             (neg + "  %v : Tensor = aten::t(%a)\n" + relu
+                              + "  %r : Tensor = aten::add(%b, %v, %one)\n", ["neg", "t", "relu", "add"]),
+                             (neg + relu + "  %r : Tensor = aten::add(%b, %a, %one)\n", ["neg", "relu", "add"]),
+                             ("  %a : Tensor = aten::t(%x)\n  %r : Tensor = aten::relu(%a)\n", ["t", "relu"])):
+            self.assertEqual(self.changed("functional_to_inplace_activation", "%x : Tensor", body, "%r"),
+                             (False, wanted))
+
+    def test_out_of_place(self):
+        for name in ("relu", "sigmoid", "tanh", "silu"):
+            said, found = self.changed("inplace_to_functional_activation", "%x : Tensor",
+                                       "  %a : Tensor = aten::neg(%x)\n  %r : Tensor = aten::" + name + "_(%a)\n", "%r")
+            self.assertEqual((said, found), (True, ["neg", name]))
+        said, found = self.changed("inplace_to_functional_activation", "%x : Tensor",
+                                   "  %b : Tensor = aten::relu_(%x)\n  %r : Tensor = aten::add(%b, %x, %one)\n", "%r")
+        self.assertEqual((said, found), (False, ["relu_", "add"]))
+
+    def test_tensors_among_arguments(self):
+        found = C._jit_pass_filter_non_tensor_arguments({"a": torch.ones(1), "b": 2, "c": [1]})
+        self.assertEqual(list(found), ["a"])
+
+
 if __name__ == "__main__":
     unittest.main()

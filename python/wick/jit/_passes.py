@@ -37,6 +37,9 @@ ALIASES = {
     "remove_tensor_mutation": "remove_tensor_mutation", "cse": "common_subexpression_elimination",
     "dce": "dead_code_elimination",
 }
+# of _activations.py
+_IN_PYTHON = frozenset(("filter_non_tensor_arguments", "fuse_add_relu", "fuse_addmm",
+                        "functional_to_inplace_activation", "inplace_to_functional_activation"))
 _SAY_CHANGED = frozenset(("cse", "loop_unrolling", "constant_propagation", "constant_propagation_immutable_types",
                           "remove_mutation", "constant_loop_unrolling"))
 
@@ -62,6 +65,9 @@ def pass_of(name):
     own = globals().get("_pass_" + name)
     if own is not None:
         return own
+    if name in _IN_PYTHON:
+        from . import _activations
+        return getattr(_activations, name)
     wicks = SAME.get(name) or (name if name in _C.pass_names() else None)
     if wicks is None:
         return None
