@@ -1,5 +1,5 @@
 /* Objects that take part in calls by __torch_function__: of classes derived from Tensor, and others that stand for
- * tensors. Nothing of it costs a process in which no such class of Tensor has an object: has_overrides is false then. */
+ * tensors. A process in which no such class of Tensor has an object pays nothing: has_overrides is false then. */
 #ifndef OVERRIDE_H
 #define OVERRIDE_H
 

@@ -192,7 +192,8 @@ class Calls(unittest.TestCase):
                              (lambda: x.as_subclass(Plain), []), (lambda: hash(x), []), (lambda: torch.tensor(x), []),
                              (lambda: x.__dict__, []), (lambda: torch.is_tensor(x), []),
                              (lambda: nn.functional.linear(x, torch.ones(2, 2)), ["linear"]),
-                             (lambda: nn.functional.relu(x), ["relu"]), (lambda: float(x.max()), ["max", "__float__"]),
+                             (lambda: nn.functional.relu(x), ["relu"]),
+                             (lambda: float(x.max()), ["max", "__float__"]),
                              (lambda: x.detach().__setitem__(0, 1), ["detach", "__setitem__"])):
             self.assertEqual(self.told(call), wanted)
 

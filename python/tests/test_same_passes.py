@@ -284,8 +284,10 @@ class Activations(unittest.TestCase):
         self.assertFalse(self.changed("fuse_addmm", inputs.replace("Float(2, 2)", "Tensor"), body, "%r")[0])
 
     def test_addmm_of_twice_the_product(self):
-        said, found = self.changed("fuse_addmm", "%x : Tensor, %z : Tensor", "  %two : int = prim::Constant[value=2]()\n"
-                                   "  %m : Tensor = aten::mm(%x, %x)\n  %r : Tensor = aten::add(%z, %m, %two)\n", "%r")
+        said, found = self.changed("fuse_addmm", "%x : Tensor, %z : Tensor",
+                                   "  %two : int = prim::Constant[value=2]()\n"
+                                   "  %m : Tensor = aten::mm(%x, %x)\n"
+                                   "  %r : Tensor = aten::add(%z, %m, %two)\n", "%r")
         self.assertEqual((said, found), (False, ["mm", "add"]))
 
     def test_add_relu(self):
@@ -305,7 +307,8 @@ class Activations(unittest.TestCase):
         for name, in_place in (("relu", True), ("hardswish", True), ("selu", True), ("sigmoid", False),
                                ("tanh", False), ("exp", False), ("mish", False)):
             said, found = self.changed("functional_to_inplace_activation", "%x : Tensor",
-                                       "  %a : Tensor = aten::neg(%x)\n  %r : Tensor = aten::" + name + "(%a)\n", "%r")
+                                       "  %a : Tensor = aten::neg(%x)\n"
+                                       "  %r : Tensor = aten::" + name + "(%a)\n", "%r")
             self.assertEqual((said, found), (in_place, ["neg", name + "_" * in_place]))
 
     def test_not_in_place(self):
@@ -321,7 +324,8 @@ class Activations(unittest.TestCase):
     def test_out_of_place(self):
         for name in ("relu", "sigmoid", "tanh", "silu"):
             said, found = self.changed("inplace_to_functional_activation", "%x : Tensor",
-                                       "  %a : Tensor = aten::neg(%x)\n  %r : Tensor = aten::" + name + "_(%a)\n", "%r")
+                                       "  %a : Tensor = aten::neg(%x)\n"
+                                       "  %r : Tensor = aten::" + name + "_(%a)\n", "%r")
             self.assertEqual((said, found), (True, ["neg", name]))
         said, found = self.changed("inplace_to_functional_activation", "%x : Tensor",
                                    "  %b : Tensor = aten::relu_(%x)\n  %r : Tensor = aten::add(%b, %x, %one)\n", "%r")

@@ -1,4 +1,4 @@
-"""Calls that objects override by __torch_function__, for functions of Python that offer it, and questions about it."""
+"""Calls that objects override by __torch_function__: functions of Python that offer it, and questions about it."""
 import functools
 import types
 
@@ -55,9 +55,10 @@ def get_ignored_functions():
     import wick
     names = ("Generator", "as_tensor", "device", "dtype", "enable_grad", "from_numpy", "get_default_dtype",
              "is_grad_enabled", "is_tensor", "load", "manual_seed", "no_grad", "save", "set_default_dtype",
-             "set_grad_enabled", "set_num_threads", "tensor", "arange", "empty", "eye", "full", "linspace", "logspace",
-             "ones", "rand", "randint", "randn", "randperm", "range", "zeros", "empty_strided", "bartlett_window",
-             "blackman_window", "hamming_window", "hann_window", "kaiser_window", "tril_indices", "triu_indices")
+             "set_grad_enabled", "set_num_threads", "tensor", "arange", "empty", "eye", "full", "linspace",
+             "logspace", "ones", "rand", "randint", "randn", "randperm", "range", "zeros", "empty_strided",
+             "bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window", "tril_indices",
+             "triu_indices")
     found = {getattr(wick, name) for name in names if hasattr(wick, name)}
     return found | {Tensor.as_subclass, Tensor._make_subclass, Tensor.__torch_function__}
 

@@ -40,9 +40,9 @@ class Parameter(Tensor, metaclass=_ParameterClass):
         made = data.detach().requires_grad_(requires_grad)
         if type(made) is not kind:
             raise RuntimeError("Creating a Parameter from an instance of type %s requires that detach() returns an "
-                               "instance of the same type, but return type %s was found instead. To use the type as a "
-                               "Parameter, please correct the detach() semantics defined by its __torch_dispatch__() "
-                               "implementation." % (kind.__name__, type(made).__name__))
+                               "instance of the same type, but return type %s was found instead. To use the type as "
+                               "a Parameter, please correct the detach() semantics defined by its "
+                               "__torch_dispatch__() implementation." % (kind.__name__, type(made).__name__))
         made._is_param = True
         return made
 

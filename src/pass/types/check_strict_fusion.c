@@ -1,6 +1,6 @@
 /* Where an operator within `with torch.jit.strict_fusion()` stayed by itself, the run raises, and names all that did: a
- * plan that is refused would go unnoticed. What is fused is in a fusion group, is a region or another operator that plans alone have; in a differentiable graph
- * the same is asked of its operators. */
+ * plan that is refused would go unnoticed. What is fused is in a fusion group, is a region or another operator that
+ * plans alone have; in a differentiable graph the same is asked of its operators. */
 #include "ir/graph_log.h"
 #include "pass/pass.h"
 #include "schema/schema.h"
