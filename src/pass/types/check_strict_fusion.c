@@ -79,4 +79,4 @@ void check_strict_fusion(Graph *graph) {
   GRAPH_LOG_DUMP(FILE_NAME, "After CheckStrictFusion: ", graph);
 }
 
-PASS(check_strict_fusion, GRADIENTS, check_strict_fusion(graph), "raises where strict_fusion left operators unfused");
+PASS(check_strict_fusion, NOTHING, check_strict_fusion(graph), "raises where strict_fusion left operators unfused");
