@@ -8,7 +8,7 @@ What they need of later ones stands in one table, that of _later.py.
 import ast, os, sys
 
 LAYERS = """
-_containers _devices _executors _frontend _later _logging _registry _schema
+_activations _containers _devices _executors _frontend _later _logging _registry _schema
 _from_torch _hooks
 _modifiers
 _types
