@@ -95,7 +95,7 @@ class Traced(unittest.TestCase):
         self.assertTrue(torch.equal(other(x), net(x)))
         other.fc.weight.data.zero_()
         self.assertTrue(torch.equal(module(x), net(x)))
-        self.assertFalse(torch.equal(other(x), net(x)))
+        self.assertFalse(torch.equal(other.fc.weight, net.fc.weight))  # results may all be cut off at 0
 
     def test_operators(self):
         def f(x):
