@@ -39,7 +39,7 @@ WICK_API wick_status wick_graph_of_method(const wick_module *module, const char 
  * sets attributes of the module, or gives it away. */
 WICK_API wick_status wick_graph_lower(const wick_module *module, const char *method, wick_graph **out,
                                       wick_value **WICK_NULLABLE out_attributes, wick_error **error);
-/* A copy of a node's Subgraph. */
+/* A copy of a node's Subgraph. Of a graph that a pass was given it must go before the program of that graph does. */
 WICK_API wick_status wick_graph_of_node(const wick_node *node, wick_graph **out, wick_error **error);
 /* The graph that is an attribute of a node ("Subgraph"), or one of a list of graphs, itself: changes are the node's. It
  * is released before the node's graph goes, and is of no use after the attribute was set anew. */

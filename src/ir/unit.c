@@ -272,7 +272,7 @@ CompilationUnit *unit_of_store(TypeStore *store) {
 
 void unit_keep_types(CompilationUnit *unit, TypeStore *store) {
   Arena *arena = &unit->store.arena;
-  if (store == &unit->store || store->is_process) return;
+  if (store == &unit->store || store->is_process || store->home) return;
   for (size_t i = 0; i < unit->stores.length; i++)
     if (unit->stores.data[i] == store) return;
   vec_arena_reserve(arena, &unit->stores, unit->stores.length + 1);

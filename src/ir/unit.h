@@ -100,7 +100,8 @@ void unit_set_device_map(CompilationUnit *unit, const char *text);
 /* Keeps `other` for as long as the unit lives; refused when `other` uses the unit itself, for neither would ever go, or
  * an operator that the unit may not use. */
 void unit_use(CompilationUnit *unit, CompilationUnit *other);
-/* Keeps the types of a store that does not keep the unit, for graphs of the unit that were copied from there. */
+/* Keeps the types of a store that does not keep the unit, for graphs of the unit that were copied from there. Copies of
+ * a plan's graphs have types of its function's unit, which is the caller's to keep: the plan may hold such a copy. */
 void unit_keep_types(CompilationUnit *unit, TypeStore *store);
 /* NULL: the store is another's, a plan's or the process's. */
 CompilationUnit *unit_of_store(TypeStore *store);
