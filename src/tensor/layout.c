@@ -113,3 +113,18 @@ void layout_iterated(int count, const Tensor *const *inputs, bool has_number, Te
   }
   order_strides(count, inputs, spec);
 }
+
+bool layout_stays_row_major(int ndim, const int64_t *sizes, const Tensor *other) {
+  int64_t dense[TENSOR_MAX_DIMS], spread[TENSOR_MAX_DIMS];
+  TensorSpec spec;
+  spec.ndim = ndim;
+  memcpy(spec.sizes, sizes, (size_t)ndim * sizeof *sizes);
+  if (layout_is_row_major(1, &other)) return true;
+  if (have_sizes(1, &other, &spec) && tensor_has_format(other, FORMAT_CONTIGUOUS)) return true;
+  strides_contiguous(ndim, sizes, dense);
+  spread_strides(other, &spec, spread);
+  layout_ordered(2, (const int64_t *const[]){dense, spread}, &spec);
+  if (spec.has_strides) return false;
+  layout_ordered(2, (const int64_t *const[]){spread, dense}, &spec);
+  return !spec.has_strides;
+}

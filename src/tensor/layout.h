@@ -32,3 +32,6 @@ static inline bool layout_is_row_major(int count, const Tensor *const *inputs) {
  * an input is repeated. */
 void layout_ordered(int count, const int64_t *const *strides, TensorSpec *spec);
 void layout_iterated(int count, const Tensor *const *inputs, bool has_number, TensorSpec *spec);
+/* Whether a pointwise result of what is row-major, of those sizes, and of `other`, which broadcasts to them, is
+ * row-major, too, whichever comes first. */
+bool layout_stays_row_major(int ndim, const int64_t *sizes, const Tensor *other);

@@ -10,6 +10,7 @@
 #include "call/row.h"
 #include "op/nn/fused.h"
 #include "op/nn/norm.h"
+#include "tensor/layout.h"
 
 enum { MAX_ARGUMENTS = 13 }; /* of a convolution */
 
@@ -33,29 +34,18 @@ static Status read_vectors(const RegionCall *r, Convolution *c) {
   return norm->op ? stored_norm_read(r, norm, c->params.out_channels, &c->norm) : OK;
 }
 
-/* Whether a sum with row-major memory is row-major, though there may be gaps. */
-static bool is_in_order(const Tensor *t) {
-  int64_t least = 1;
-  for (int d = t->ndim - 1; d >= 0; d--) {
-    if (t->sizes[d] == 1) continue;
-    if (t->strides[d] < least) return false;
-    least = t->strides[d];
-  }
-  return true;
-}
-
 /* The tensor to add, if any, is of the results' sizes. */
 static Status read_term(const RegionCall *r, Convolution *c) {
   IValue term = region_term(r, &c->unit->steps[REGION_SUM]);
   if (term.tag != TAG_TENSOR) return OK;
   const Tensor *add = term.tensor;
   if (!tensor_is_defined(add)) return reason_decline(REASON_NOT_FUSED_KIND);
-  if (!fused_is_plain(add) && (add->dtype != DTYPE_FLOAT32 || add->flags & TENSOR_UNUSUAL || !is_in_order(add)))
-    return fused_decline(add);
+  if (add->dtype != DTYPE_FLOAT32 || add->flags & TENSOR_UNUSUAL) return fused_decline(add);
   int64_t sizes[CONV_SPATIAL + 2];
   bool fits = add->ndim == c->params.spatial + 2 &&
               !memcmp(add->sizes, conv_result_sizes(&c->params, sizes), (size_t)add->ndim * sizeof *sizes);
   if (!fits) return reason_decline(REASON_NOT_FUSED_SHAPE);
+  if (!layout_stays_row_major(add->ndim, sizes, add)) return reason_decline(REASON_NOT_FUSED_LAYOUT);
   c->add = add;
   c->epilogue.add = tensor_data(add);
   return OK;

@@ -7,6 +7,7 @@
 #include "op/nn/fused.h"
 #include "op/nn/linear.h"
 #include "op/nn/norm.h"
+#include "tensor/layout.h"
 
 /* ---- what follows a product ---- */
 
@@ -37,15 +38,11 @@ static Status add_norm(const RegionCall *r, const RegionStep *norm, int ndim, co
   return OK;
 }
 
-/* Where the term's rows lie, in as few dimensions as possible; false: in too many, or their sum with what is row-major
- * would not be. */
+/* Where the term's rows lie, in as few dimensions as possible; false: in too many. */
 static bool read_rows(int ndim, const int64_t *sizes, const int64_t *strides, GemmTerm *out) {
-  int64_t least = 1;
   int count = 0;
   int64_t row_sizes[TENSOR_MAX_DIMS], row_strides[TENSOR_MAX_DIMS]; /* the last first */
   for (int d = ndim - 2; d >= 0; d--) {
-    if (strides[d] && strides[d] < least) return false;
-    if (strides[d]) least = strides[d];
     if (sizes[d] == 1) continue;
     if (count && strides[d] == row_strides[count - 1] * row_sizes[count - 1]) {
       row_sizes[count - 1] *= sizes[d];
@@ -71,6 +68,7 @@ static Status add_term(const RegionCall *r, const RegionStep *sum, int ndim, con
   const Tensor *term = given.tensor;
   if (term->dtype != DTYPE_FLOAT32 || term->flags & (TENSOR_UNUSUAL | TENSOR_UNDEFINED)) return fused_decline(term);
   if (!fused_broadcast(term, ndim, sizes, strides)) return reason_decline(REASON_NOT_FUSED_SHAPE);
+  if (!layout_stays_row_major(ndim, sizes, term)) return reason_decline(REASON_NOT_FUSED_LAYOUT);
   GemmStep step = {.kind = GEMM_TERM, .term = {.data = tensor_data(term), .step = strides[ndim - 1]}};
   if (step.term.step > 1 || !read_rows(ndim, sizes, strides, &step.term))
     return reason_decline(REASON_NOT_FUSED_LAYOUT);

@@ -49,6 +49,22 @@ static void test_ambiguous_strides(void **state) {
       "    p = F.hardswish(torch.conv2d(x, s.a))\n"
       "    return p, torch.relu(torch.conv2d(p, s.b, None, 1, 1, 1, 8)), torch.relu(torch.conv1d(x[0], s.a[:, :, "
       "0]))\n");
+  expect_as_written("sums with what is of a width of one in another order", STATE
+                    "        self.a = torch.randn([8, 1, 3, 3])\n        self.b = torch.randn([6, 1])\n" MAKE UNCHANGED
+                    "def args(k: int) -> Tuple[Tensor, Tensor]:\n"
+                    "    x = torch.randn([2, 16, 8, 1])\n"
+                    "    y = torch.randn([2, 16, 1])\n"
+                    "    if k % 3 == 2:\n"
+                    "        x = torch.cat([x, x], 1)[:, :16].transpose(2, 3).contiguous().transpose(2, 3)\n"
+                    "        y = torch.cat([y, y], 1)[:, :16].transpose(1, 2).contiguous().transpose(1, 2)\n"
+                    "    return x, y\n"
+                    "def f(s: S, x: Tensor, y: Tensor):\n"
+                    "    v, w = torch.split(x, 8, 1)\n"
+                    "    p, q = torch.split(y, 8, 1)\n"
+                    "    a = torch.conv2d(w, s.a, None, 1, 1, 1, 8) + v\n"
+                    "    b = v + torch.conv2d(w.contiguous(), s.a, None, 1, 1, 1, 8)\n"
+                    "    c = torch.matmul(torch.ones([2, 8, 6]), s.b) + p\n"
+                    "    return a, b, c, q + torch.matmul(torch.ones([2, 8, 6]), s.b)\n");
   expect_as_written("a gate of either order",
                     STATE "        self.a = torch.randn([4, 4, 1, 1])\n" MAKE UNCHANGED
                           "def args(k: int) -> Tuple[Tensor, Tensor]:\n"
