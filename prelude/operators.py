@@ -1112,6 +1112,21 @@ def dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: 
     return torch.matmul(weights, value), weights
 
 
+# What a query finds of each key, masked: -inf where it must not attend.
+def scaled_scores(query: Tensor, key: Tensor, attn_mask: Optional[Tensor], is_causal: bool, scale: Optional[float]) -> Tensor:
+    factor = 1. / math.sqrt(query.size(-1)) if scale is None else scale
+    scores = torch.matmul(query * factor, key.transpose(-2, -1))
+    if attn_mask is not None:
+        if attn_mask.dtype == torch.bool:
+            scores = scores.masked_fill(attn_mask.logical_not(), float('-inf'))
+        else:
+            scores = scores + attn_mask.to(scores.dtype)
+    if is_causal:
+        allowed = torch.ones([query.size(-2), key.size(-2)], dtype=torch.bool, device=query.device).tril()
+        scores = scores.masked_fill(allowed.logical_not(), float('-inf'))
+    return scores
+
+
 # scaled_dot_product_attention as PyTorch 2.5 and later: rows that attend to nothing are zero, half precision is rounded once.
 def scaled_attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Tensor], dropout_p: float,
                      is_causal: bool, scale: Optional[float], enable_gqa: bool) -> Tensor:
@@ -1133,16 +1148,7 @@ def scaled_attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Optio
         query = query.to(torch.float32)
         key = key.to(torch.float32)
         value = value.to(torch.float32)
-    factor = 1. / math.sqrt(query.size(-1)) if scale is None else scale
-    scores = torch.matmul(query * factor, key.transpose(-2, -1))
-    if is_causal:
-        allowed = torch.ones([query.size(-2), key.size(-2)], dtype=torch.bool, device=query.device).tril()
-        scores = scores.masked_fill(allowed.logical_not(), float('-inf'))
-    elif attn_mask is not None:
-        if attn_mask.dtype == torch.bool:
-            scores = scores.masked_fill(attn_mask.logical_not(), float('-inf'))
-        else:
-            scores = scores + attn_mask.to(scores.dtype)
+    scores = scaled_scores(query, key, attn_mask, is_causal, scale)
     weights = torch.softmax(scores, -1) if attn_mask is None else torch._safe_softmax(scores, -1)
     if dropout_p > 0.0:
         weights = torch.dropout(weights, dropout_p, True)
@@ -1174,13 +1180,7 @@ def flash_attention(query: Tensor, key: Tensor, value: Tensor, dropout_p: float,
     dtype = query.dtype
     half = dtype == torch.float16 or dtype == torch.bfloat16
     wide = query.to(torch.float32) if half else query
-    factor = 1. / math.sqrt(query.size(-1)) if scale is None else scale
-    scores = torch.matmul(wide * factor, key.to(wide.dtype).transpose(-2, -1))
-    if attn_mask is not None:
-        scores = scores + attn_mask.to(scores.dtype)
-    if is_causal:
-        allowed = torch.ones([query.size(-2), key.size(-2)], dtype=torch.bool, device=query.device).tril()
-        scores = scores.masked_fill(allowed.logical_not(), float('-inf'))
+    scores = scaled_scores(wide, key.to(wide.dtype), attn_mask, is_causal, scale)
     result = torch.matmul(torch._safe_softmax(scores, -1), value.to(wide.dtype)).to(dtype)
     if not query.is_contiguous():
         result = torch.empty_like(query).copy_(result)
