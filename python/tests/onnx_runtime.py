@@ -17,15 +17,7 @@ import onnxruntime
 
 import onnx_models
 import wick
-
-
-def leaves(thing):
-    """The tensors in nested containers."""
-    if isinstance(thing, dict):
-        thing = list(thing.values())
-    if isinstance(thing, (list, tuple)):
-        return [leaf for item in thing for leaf in leaves(item)]
-    return [] if thing is None else [thing if isinstance(thing, wick.Tensor) else wick.as_tensor(thing)]
+from wick.onnx._export import _leaves as leaves
 
 
 def difference(got, want):

@@ -63,7 +63,7 @@ def type_of(value):
     return None
 
 
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=512)  # each a compiled program
 def _program(kind, types, results):
     inputs = ", ".join("%%a%d : %s" % pair for pair in enumerate(types))
     outputs = ", ".join("%%o%d : %s" % pair for pair in enumerate(results))
@@ -73,7 +73,7 @@ def _program(kind, types, results):
     return _C.graph_parse(text).compile("one").function("one")
 
 
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=512)
 def _result_of(kind, types):
     """The type of what the operator gives for such arguments, where no node tells it."""
     if "Tensor" in types or "Tensor[]" in types:
