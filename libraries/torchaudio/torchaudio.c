@@ -9,6 +9,11 @@
 
 static const wick_operator operators[] = {
     OPERATOR("torchaudio::cuda_version() -> int", .kernel = kernel_cuda_version),
+    OPERATOR("torchaudio::is_sox_available() -> bool", .body = "return False"),
+    OPERATOR("torchaudio::is_ffmpeg_available() -> bool", .body = "return False"),
+    OPERATOR("torchaudio::is_kaldi_available() -> bool", .body = "return False"),
+    OPERATOR("torchaudio::is_rir_available() -> bool", .body = "return False"),
+    OPERATOR("torchaudio::is_align_available() -> bool", .body = "return False"),
     OPERATOR("torchaudio::_lfilter_core_loop(Tensor input_signal_windows, Tensor a_coeff_flipped, Tensor(a!) "
              "padded_output_waveform) -> ()",
              .kernel = kernel_lfilter_core_loop),

@@ -52,6 +52,7 @@ static int intern_names(ModuleState *state) {
 /* Every object that the state holds besides the numbered ones: where its pointer stands. */
 static const size_t objects[] = {
     offsetof(ModuleState, operators),
+    offsetof(ModuleState, whole_operators),
     offsetof(ModuleState, autocast_call),
     offsetof(ModuleState, program_error),
     offsetof(ModuleState, program_errors),

@@ -67,6 +67,20 @@ static int know_enum(const ProgramState *programs, PyTypeObject *type) {
   return done ? PyDict_Contains(programs->classes, (PyObject *)type) : -1;
 }
 
+/* An object of a class that derives from one that programs know stands for an object of that one, with the attributes
+ * that programs know; 0: it derives from none. */
+static int of_base(ModuleState *state, PyObject *object, wick_value **out) {
+  PyObject *order = Py_TYPE(object)->tp_mro;
+  for (Py_ssize_t i = 1; i < PyTuple_GET_SIZE(order); i++) {
+    PyObject *entry = PyDict_GetItemWithError(programs_of(state)->classes, PyTuple_GET_ITEM(order, i));
+    if (!entry && PyErr_Occurred()) return -1;
+    if (!entry || PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(entry, 0), "object")) continue;
+    *out = object_value(state, entry, object);
+    return *out ? 1 : -1;
+  }
+  return 0;
+}
+
 int program_value_from(ModuleState *state, PyObject *object, wick_value **out) {
   const ProgramState *programs = programs_of(state);
   PyTypeObject *type = Py_TYPE(object);
@@ -83,6 +97,7 @@ int program_value_from(ModuleState *state, PyObject *object, wick_value **out) {
   if (PyErr_Occurred()) return -1;
   if (!_PyType_Lookup(type, programs->name_handle)) {
     int known = know_enum(programs, type);
+    if (!known) return of_base(state, object, out);
     return known > 0 ? program_value_from(state, object, out) : known;
   }
   PyObject *handle = PyObject_GetAttr(object, programs->name_handle);

@@ -46,7 +46,7 @@ bool operator_read(OperatorObject *self) {
     bool is_callable;
     if (!is_wanted(o, name)) continue;
     if (!signature_init(self->state, o, &made[used], &is_callable)) break;
-    if (is_callable || only_overload(name))
+    if (is_callable || self->takes_all || only_overload(name))
       used++;
     else
       signature_dispose(&made[used]);
@@ -171,7 +171,8 @@ static PyObject *operator_get_is_callable(PyObject *object, void *unused) {
 static PyObject *operator_reduce(PyObject *object, PyObject *unused) {
   (void)unused;
   PyObject *module = PyImport_ImportModule("wick._C");
-  PyObject *maker = module ? PyObject_GetAttrString(module, "operator") : NULL;
+  const char *makers_name = ((OperatorObject *)object)->takes_all ? "whole_operator" : "operator";
+  PyObject *maker = module ? PyObject_GetAttrString(module, makers_name) : NULL;
   Py_XDECREF(module);
   return maker ? Py_BuildValue("(N(O))", maker, ((OperatorObject *)object)->name) : NULL;
 }
@@ -208,8 +209,9 @@ static PyObject *operator_new(ModuleState *state, PyObject *name) {
   return (PyObject *)made;
 }
 
-static PyObject *operator_of(ModuleState *state, PyObject *name) {
-  PyObject *found = PyDict_GetItemWithError(state->operators, name);
+static PyObject *operator_of(ModuleState *state, PyObject *name, bool takes_all) {
+  PyObject *known = takes_all ? state->whole_operators : state->operators;
+  PyObject *found = PyDict_GetItemWithError(known, name);
   if (found || PyErr_Occurred()) {
     Py_XINCREF(found);
     return found;
@@ -218,13 +220,14 @@ static PyObject *operator_of(ModuleState *state, PyObject *name) {
   if (!text) return NULL;
   if (!first_overload(text)) return PyErr_Format(PyExc_AttributeError, "there is no operator %U", name);
   PyObject *made = operator_new(state, name);
-  if (made && PyDict_SetItem(state->operators, name, made)) Py_CLEAR(made);
+  if (made) ((OperatorObject *)made)->takes_all = takes_all;
+  if (made && PyDict_SetItem(known, name, made)) Py_CLEAR(made);
   return made;
 }
 
 PyObject *operator_named(ModuleState *state, const char *qualified_name) {
   PyObject *name = PyUnicode_InternFromString(qualified_name);
-  PyObject *found = name ? operator_of(state, name) : NULL;
+  PyObject *found = name ? operator_of(state, name, false) : NULL;
   Py_XDECREF(name);
   return found;
 }
@@ -241,7 +244,12 @@ PyObject *call_aten(ModuleState *state, const char *name, PyObject *const *argum
 static PyObject *find_operator(PyObject *module, PyObject *name) {
   ModuleState *state = state_of_module(module);
   if (!PyUnicode_Check(name)) return PyErr_Format(PyExc_TypeError, "the name of an operator is a text");
-  return operator_of(state, name);
+  return operator_of(state, name, false);
+}
+
+static PyObject *find_whole_operator(PyObject *module, PyObject *name) {
+  if (!PyUnicode_Check(name)) return PyErr_Format(PyExc_TypeError, "the name of an operator is a text");
+  return operator_of(state_of_module(module), name, true);
 }
 
 /* Qualified names, each once. */
@@ -292,13 +300,16 @@ static PyMethodDef functions[] = {
     {"method_names", method_names, METH_NOARGS,
      "The names of operators of aten that take a tensor `self` first, as a "
      "set."},
-    {"operator", find_operator, METH_O, "operator(qualified_name): the callable over all overloads of \"aten::add\"."},
+    {"operator", find_operator, METH_O,
+     "operator(qualified_name): the callable over the overloads of \"aten::add\" that take or give tensors."},
+    {"whole_operator", find_whole_operator, METH_O,
+     "whole_operator(qualified_name): the callable over all overloads of \"aten::add\"."},
     {"operator_names", operator_names, METH_NOARGS, "The qualified names of all operators, as a set."},
     {NULL, NULL, 0, NULL}};
 
 int add_operators(PyObject *module, ModuleState *state) {
   state->operator_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &operator_spec, NULL);
   if (!state->operator_type || PyModule_AddType(module, state->operator_type)) return -1;
-  if (!(state->operators = PyDict_New())) return -1;
+  if (!(state->operators = PyDict_New()) || !(state->whole_operators = PyDict_New())) return -1;
   return PyModule_AddFunctions(module, functions);
 }

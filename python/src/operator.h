@@ -8,6 +8,7 @@ typedef struct OperatorObject {
   PyObject_HEAD vectorcallfunc call;
   ModuleState *state;
   PyObject *name;        /* "aten::add" */
+  bool takes_all;        /* overloads without tensors, too */
   Signature *signatures; /* NULL: not read yet */
   uint32_t signature_count;
 } OperatorObject;

@@ -56,6 +56,7 @@ struct ModuleState {
   PyObject *cancelled;                      /* wick.runtime.Cancelled */
   PyObject *program_error, *program_errors; /* wick.jit.Error; dict: a class -> the class that is both */
   PyObject *operators;                      /* dict: "aten::add" -> Operator */
+  PyObject *whole_operators;                /* the same, of those of torch.ops */
   PyObject *no_override;                    /* override.c: the __torch_function__ of classes that override nothing */
   PyTypeObject *asking_type;                /* and methods of those that do */
   bool has_overrides;                       /* whether one has an object */

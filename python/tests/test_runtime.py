@@ -1,4 +1,5 @@
 """wick.runtime: limits of calls, cancelling, profiles, executors; what is refused; wick in the place of torch."""
+import importlib.util
 import json
 import os
 import subprocess
@@ -312,6 +313,28 @@ class StandIn(unittest.TestCase):
                    "torch_stand_in.uninstall()\nimport sys\nassert 'torch' not in sys.modules\n")
         ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=100)
         self.assertEqual(ran.returncode, 0, ran.stderr)
+
+    def test_packages(self):
+        """Packages built for PyTorch, where they are installed: wick's libraries stand for their extensions."""
+        programs = {
+            "torchvision": "from torchvision import models, ops\n"
+                           "net = models.segmentation.lraspp_mobilenet_v3_large(weights=None,"
+                           " weights_backbone=None)\n"
+                           "net.eval()\nx = torch.rand(1, 3, 64, 64)\nwanted = net(x)['out']\n"
+                           "torch.testing.assert_close(torch.jit.script(net)(x)['out'], wanted)\n"
+                           "boxes = torch.tensor([[0., 0., 9., 9.], [1., 1., 9., 9.]])\n"
+                           "print(ops.nms(boxes, torch.tensor([.5, .9]), .5).tolist())\n",
+            "torchaudio": "import warnings\nwarnings.simplefilter('ignore')\nfrom torchaudio import functional\n"
+                          "x = torch.ones(1, 4)\n"
+                          "print(functional.lfilter(x, torch.tensor([1., 0.]), torch.tensor([1., 0.]))[0, :1].int()"
+                          ".tolist())\n",
+        }
+        for package, program in programs.items():
+            with self.subTest(package):
+                if importlib.util.find_spec(package) is None:
+                    self.skipTest("%s is not installed" % package)
+                ran = self.run_program("import torch\n" + program)
+                self.assertEqual(ran.stdout, "[1]\n", ran.stderr)
 
     def test_usage(self):
         ran = subprocess.run([sys.executable, "-m", "wick.torch_stand_in"], capture_output=True, text=True)

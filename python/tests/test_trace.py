@@ -442,8 +442,12 @@ class Programs(unittest.TestCase):
             torch.jit.trace(f, torch.ones(2))
         traced = torch.jit.trace(f, torch.ones(2), strict=False)
         self.assertEqual(traced(torch.zeros(1))["sum"].tolist(), [1.])
-        with self.assertRaisesRegex(RuntimeError, "must be of one type"):
+        with self.assertRaisesRegex(RuntimeError, "must have consistent type. Found Tensor and List"):
             torch.jit.trace(lambda x: {"sum": x + 1, "both": [x]}, torch.ones(2), strict=False)
+        with self.assertRaisesRegex(RuntimeError, "must have consistent type. Found str and int"):
+            torch.jit.trace(lambda x: {"sum": x + 1, 3: x}, torch.ones(2), strict=False)
+        with self.assertRaisesRegex(RuntimeError, "must have consistent type. Found Tensor and List"):
+            torch.jit.trace(lambda x: [x, [x]], torch.ones(2), strict=False)
         traced = torch.jit.trace(lambda d: d["a"] + d["b"], {"a": torch.ones(2), "b": torch.ones(2)})
         self.assertEqual(traced({"a": torch.ones(1), "b": torch.zeros(1)}).tolist(), [1.])
 

@@ -66,6 +66,10 @@ _LAZY_NAMES.update(dict.fromkeys((
     "per_channel_affine", "per_channel_affine_float_qparams", "per_channel_symmetric", "per_tensor_affine",
     "per_tensor_symmetric", "qscheme",
 ), "._qscheme"))
+_LAZY_NAMES.update(dict.fromkeys((
+    "BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor",
+    "IntTensor", "LongTensor", "ShortTensor", "set_default_tensor_type",
+), "._tensor_types"))
 
 
 def __getattr__(name):

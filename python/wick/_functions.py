@@ -7,11 +7,10 @@ from ._C import Size, Tensor, as_tensor, dtype
 
 __all__ = [
     "_assert",
-    "BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor",
-    "IntTensor", "LongTensor", "ShortTensor", "align_tensors", "asarray", "atleast_1d", "atleast_2d",
+    "align_tensors", "asarray", "atleast_1d", "atleast_2d",
     "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod", "chain_matmul",
     "e", "einsum", "finfo", "from_numpy", "frombuffer", "iinfo", "inf", "is_complex", "is_floating_point",
-    "is_nonzero", "is_storage", "is_tensor", "meshgrid", "nan", "newaxis", "numel", "pi", "set_default_tensor_type",
+    "is_nonzero", "is_storage", "is_tensor", "meshgrid", "nan", "newaxis", "numel", "pi",
     "nonzero", "split", "stft", "tensordot", "to_dlpack", "typename", "unique", "unique_consecutive",
 ]
 
@@ -76,32 +75,6 @@ def to_dlpack(tensor):
 def typename(o):
     """The name of an object's type: "torch.FloatTensor" for tensors."""
     return o.type() if isinstance(o, Tensor) else "%s.%s" % (type(o).__module__, type(o).__qualname__)
-
-
-def _old_type(name, dtype):
-    def make(*args):
-        if len(args) == 1 and not isinstance(args[0], (int, Size)):
-            return _C.tensor(args[0], dtype=dtype)
-        sizes = args[0] if args and isinstance(args[0], Size) else args
-        return _aten("aten::empty")(tuple(sizes) or (0,), dtype=dtype)
-    make.__name__ = name
-    make.__doc__ = "A tensor of %s: of sizes, uninitialized, or of data." % str(dtype)[6:]
-    make.dtype = dtype
-    return make
-
-
-HalfTensor, FloatTensor = _old_type("HalfTensor", _C.float16), _old_type("FloatTensor", _C.float32)
-DoubleTensor, BFloat16Tensor = _old_type("DoubleTensor", _C.float64), _old_type("BFloat16Tensor", _C.bfloat16)
-ByteTensor, CharTensor = _old_type("ByteTensor", _C.uint8), _old_type("CharTensor", _C.int8)
-ShortTensor, IntTensor = _old_type("ShortTensor", _C.int16), _old_type("IntTensor", _C.int32)
-LongTensor, BoolTensor = _old_type("LongTensor", _C.int64), _old_type("BoolTensor", _C.bool)
-
-
-def set_default_tensor_type(t):
-    """The default dtype by the name of an old type: "torch.DoubleTensor", or DoubleTensor."""
-    if isinstance(t, str):
-        t = {"torch." + make.__name__: make for make in (HalfTensor, FloatTensor, DoubleTensor, BFloat16Tensor)}[t]
-    _C.set_default_dtype(t.dtype)
 
 
 def from_numpy(ndarray):

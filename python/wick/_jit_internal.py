@@ -7,8 +7,7 @@ import typing
 Final = typing.Final
 _ELSEWHERE = {
     "_isinstance": ("_modifiers", "isinstance"), "export": ("_modifiers", "export"),
-    "ignore": ("_modifiers", "ignore"), "_overload": ("_modifiers", "_overload"),
-    "_overload_method": ("_modifiers", "_overload_method"), "is_tracing": ("_modifiers", "is_tracing"),
+    "ignore": ("_modifiers", "ignore"), "is_tracing": ("_modifiers", "is_tracing"),
     "check_empty_containers": ("_modifiers", "check_empty_containers"), "Future": ("_modifiers", "Future"),
 }
 _ELSEWHERE.update(("BroadcastingList%d" % count, ("_types", "BroadcastingList%d" % count)) for count in range(1, 7))
@@ -39,6 +38,30 @@ def _copy_to_script_wrapper(fn):
     """A method that stays Python's, and that compiled modules have, too."""
     fn._torchscript_modifier = FunctionModifiers.COPY_TO_SCRIPT_WRAPPER
     return fn
+
+
+overloads = {}  # "module.name" -> declarations
+
+
+def full_name(function):
+    """The name of a function or method, with its module's."""
+    function = getattr(function, "__func__", function)
+    return "%s.%s" % (getattr(function, "__module__", ""), getattr(function, "__qualname__", repr(function)))
+
+
+def _overload(fn):
+    """A signature of the function of that name that follows: the body is compiled for each."""
+    declared = overloads.setdefault(full_name(fn), [])
+    if declared and declared[0].__code__.co_filename == fn.__code__.co_filename and any(
+            other.__code__.co_firstlineno == fn.__code__.co_firstlineno for other in declared):
+        declared.clear()  # the module was run again
+    declared.append(fn)
+    return fn
+
+
+def _overload_method(fn):
+    """The same for a method."""
+    return _overload(fn)
 
 
 def get_torchscript_modifier(fn):

@@ -9,7 +9,7 @@ class _Packet:
     """An operator, and its overloads as attributes; ``default`` is the one without a name."""
 
     def __init__(self, name):
-        self._operator = _C.operator(name)
+        self._operator = _C.whole_operator(name)
         self._name = name
         self.__name__ = name.split("::")[1]
         self.__doc__ = self._operator.__doc__
@@ -72,10 +72,29 @@ class _Ops:
         return found
 
     def load_library(self, path):
-        """Opens a library that registers operators: a file, or a name that wick finds."""
+        """Opens a library that registers operators: a file, or a name that wick finds. For a file that was built for
+        PyTorch, as `torchvision/_C.so`, wick's own library of the package's name is opened."""
         path = os.fspath(path)
-        _C.load_library(path)
+        try:
+            _C.load_library(path)
+        except RuntimeError as error:
+            if not _open_own(path):
+                raise OSError(str(error)) from None
         self.loaded_libraries.add(path)
+
+
+def _open_own(path):
+    """Whether wick has a library of the package that the file belongs to, and that opens."""
+    package = os.path.basename(os.path.dirname(path))
+    if package == "lib":
+        package = os.path.basename(os.path.dirname(os.path.dirname(path)))
+    if not package or not os.path.isfile(path):
+        return False
+    try:
+        _C.load_library(package)
+    except RuntimeError:
+        return False
+    return True
 
 
 ops = _Ops()

@@ -286,22 +286,15 @@ _cast("byte", _C.uint8)
 _cast("char", _C.int8)
 del _name
 
-_TYPE_NAMES = {
-    "FloatTensor": _C.float32, "DoubleTensor": _C.float64, "HalfTensor": _C.float16, "BFloat16Tensor": _C.bfloat16,
-    "ByteTensor": _C.uint8, "CharTensor": _C.int8, "ShortTensor": _C.int16, "IntTensor": _C.int32,
-    "LongTensor": _C.int64, "BoolTensor": _C.bool, "ComplexFloatTensor": _C.complex64,
-    "ComplexDoubleTensor": _C.complex128,
-}
-
-
 @_method
 def type(self, dtype=None, non_blocking=False):
     """Without dtype the name of its old type, "torch.FloatTensor"; else its elements as dtype."""
+    from ._tensor_types import DTYPES
     if dtype is None:
-        return "torch." + {kind: name for name, kind in _TYPE_NAMES.items()}[self.dtype]
+        return "torch." + {kind: name for name, kind in DTYPES.items()}[self.dtype]
     if isinstance(dtype, str):
-        dtype = _TYPE_NAMES.get(dtype.rsplit(".", 1)[-1], dtype)
-    return self.to(dtype)
+        dtype = DTYPES.get(dtype.rsplit(".", 1)[-1], dtype)
+    return self.to(getattr(dtype, "dtype", dtype))
 
 
 @_method

@@ -5,6 +5,44 @@ import os
 _dir = None
 
 
+class _Quiet:
+    """What goes through an iterable as tqdm does, without a bar, where tqdm is not installed."""
+
+    def __init__(self, iterable=None, total=None, disable=None, **options):
+        self.iterable, self.total, self.disable, self.n = iterable, total, disable, 0
+
+    def __iter__(self):
+        for one in self.iterable:
+            yield one
+            self.n += 1
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        return None
+
+    def update(self, n=1):
+        """That many more are done."""
+        self.n += n
+
+    def close(self):
+        """Does nothing, as the other methods that only show something."""
+
+    set_description = set_postfix = refresh = lambda self, *args, **kwargs: None
+
+
+def __getattr__(name):
+    if name != 'tqdm':
+        raise AttributeError("module 'wick.hub' has no attribute {!r}".format(name))
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        tqdm = _Quiet
+    globals()[name] = tqdm
+    return tqdm
+
+
 def _get_torch_home():
     cache = os.getenv('XDG_CACHE_HOME', os.path.join('~', '.cache'))
     return os.path.expanduser(os.getenv('TORCH_HOME', os.path.join(cache, 'torch')))
@@ -60,6 +98,11 @@ def list(github, force_reload=False, skip_validation=False, trust_repo=None):  #
 def help(github, model, force_reload=False, skip_validation=False, trust_repo=None):  # noqa: A001, torch's name
     """What a function of a folder says of itself."""
     return _entry(github, model, 'local').__doc__
+
+
+def download_url_to_file(url, dst, hash_prefix=None, progress=True):
+    """Raises RuntimeError: wick does not download."""
+    raise RuntimeError('wick does not download: {} is expected as {}'.format(url, dst))
 
 
 def load_state_dict_from_url(url, model_dir=None, map_location=None, progress=True, check_hash=False, file_name=None):

@@ -12,12 +12,17 @@ import importlib.machinery
 import sys
 
 
+# Extensions that link PyTorch's own library and that their packages import for what they register. wick's libraries
+# have those operators; a module without names stands for the extension.
+_EXTENSIONS = ("torchaudio._torchaudio",)
+
+
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds torch and its modules in wick."""
 
     def find_spec(self, name, path=None, target=None):
         """A spec for names of torch's, None for others."""
-        if name != "torch" and not name.startswith("torch."):
+        if not _is_torch(name) and name not in _EXTENSIONS:
             return None
         return importlib.machinery.ModuleSpec(name, self, is_package=True)
 
@@ -28,7 +33,8 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def exec_module(self, module):
         """Puts wick's module in the place of the one that is being imported."""
         name = module.__spec__.name
-        sys.modules[name] = _wicks(name)
+        if _is_torch(name):
+            sys.modules[name] = _wicks(name)
 
 
 def _wicks(name):

@@ -90,14 +90,30 @@ static bool holds_traced(IValue v) {
   }
 }
 
+static const char *type_text(TracingState *t, const Type *type) {
+  StrBuf text = {0};
+  type_print_annotation(type_without_refinement(t->graph->store, type), &text);
+  return arena_take_text(t->graph->arena, &text).data;
+}
+
+/* The items of a container, `step` apart, are of the type of the first. */
+static void check_same_type(TracingState *t, const char *what, const Type *type, Value *const *items, size_t count,
+                            size_t step) {
+  for (size_t i = 0; i < count; i += step)
+    if (!type_is_subtype_unrefined(items[i]->type, type))
+      trace_fail(t, ERROR_RUNTIME, "%s traced functions must have consistent type. Found %s and %s", what,
+                 type_text(t, type), type_text(t, items[i]->type));
+}
+
 static Value *list_value(TracingState *t, const List *list, const Type *type,
                          Value *(*of)(TracingState *, IValue, const Type *)) {
   const Type *element = element_of(type, 0);
   Value **items = ARENA_ARRAY(t->graph->arena, Value *, list->length + 1);
   if (!element) element = list->element;
   for (size_t i = 0; i < list->length; i++) items[i] = of(t, list->values[i], element);
-  return graph_insert_list(t->graph, element->kind == TYPE_ANY && list->length ? items[0]->type : element,
-                           (uint32_t)list->length, items);
+  if (element->kind == TYPE_ANY && list->length) element = type_without_refinement(t->graph->store, items[0]->type);
+  check_same_type(t, "The items of lists of", element, items, list->length, 1);
+  return graph_insert_list(t->graph, element, (uint32_t)list->length, items);
 }
 
 static Value *tuple_value(TracingState *t, const Tuple *tuple, const Type *type,
@@ -117,9 +133,8 @@ static Value *dict_value(TracingState *t, const Dict *dict, const Type *type,
   }
   const Type *key = count ? items[0]->type : dict->key_type;
   const Type *value = dict->value_type->kind == TYPE_ANY && count ? items[1]->type : dict->value_type;
-  for (uint32_t i = 1; i < count; i += 2)
-    if (!type_is_subtype_unrefined(items[i]->type, value))
-      trace_fail(t, ERROR_RUNTIME, "the values of a dict that is traced must be of one type");
+  check_same_type(t, "The keys of dicts of", key, items, count, 2);
+  if (count) check_same_type(t, "The values of dicts of", value, items + 1, count - 1, 2);
   Node *node = graph_create(t->graph, SYM_prim_DictConstruct, count, items, 1);
   node_output(node, 0)->type = type_dict(t->graph->store, key, type_without_refinement(t->graph->store, value));
   return node_output(graph_insert_node(t->graph, node), 0);

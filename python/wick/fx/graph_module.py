@@ -8,7 +8,7 @@ from ..nn import Module
 _numbers = itertools.count()
 
 
-def _copy_attribute(source, target, path):
+def _copy_attr(source, target, path):
     """Makes what stands under a path in one module stand there in another."""
     *prefix, last = path.split(".")
     for name in prefix:
@@ -43,7 +43,7 @@ class GraphModule(Module):
         if isinstance(root, Module):
             self.training = root.training
             for path in paths:
-                _copy_attribute(root, self, path)
+                _copy_attr(root, self, path)
         else:
             missing = [path for path in paths if path not in root]
             if missing:

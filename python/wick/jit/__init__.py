@@ -2,20 +2,22 @@
 
 import importlib
 
-from ._modifiers import (Attribute, Final, Future, _overload, _overload_method, annotate, export, fork, ignore,
-                         is_scripting, is_tracing, isinstance, unused, wait)
+from ._modifiers import (Attribute, Final, Future, annotate, export, fork, ignore, is_scripting, is_tracing,
+                         isinstance, unused, wait)
 from ._modifiers import fork as _fork, wait as _wait, unchecked_unwrap_optional as _unwrap_optional
 from ._script import CompilationUnit, ScriptFunction, interface, script
 from . import frontend  # noqa: F401
 from ._frontend import FrontendError
 
 from .._C import JITException as Error  # noqa: F401
+from .._jit_internal import _overload, _overload_method
 # What needs wick.nn, by the file that has it.
 _LATER = {"ScriptModule": "_module", "RecursiveScriptModule": "_module", "script_method": "_module",
           "save": "_archive", "load": "_archive", "freeze": "_archive", "optimize_for_inference": "_archive",
           "run_frozen_optimizations": "_archive", "from_torch": "_archive", "trace": "_trace",
           "trace_module": "_trace", "TracerWarning": "_trace", "TracingCheckError": "_trace",
-          "script_if_tracing": "_trace", "export_opnames": "_archive", "set_fusion_strategy": "_executors",
+          "script_if_tracing": "_trace", "_script_if_tracing": "_trace",
+          "export_opnames": "_archive", "set_fusion_strategy": "_executors",
           "enable_onednn_fusion": "_executors", "onednn_fusion_enabled": "_executors",
           "optimized_execution": "_executors", "strict_fusion": "_executors", "fuser": "_executors",
           "last_executed_optimized_graph": "_debug", "_get_trace_graph": "_debug", "_ScriptProfile": "_debug",

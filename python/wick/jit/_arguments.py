@@ -217,6 +217,16 @@ def call(method, args, kwargs, message):
     raise RuntimeError(message)
 
 
+def call_overloaded(methods, args, kwargs):
+    """The call of the first method that takes the arguments as they are; else as the first one takes them."""
+    for method in methods:
+        try:
+            return method.call_as_is(*args, **kwargs)
+        except _Refused:
+            pass
+    return methods[0](*args, **kwargs)
+
+
 def refuse(method, args, kwargs, message):
     """Raises what `call` makes the error of."""
     raise _Refused(message)

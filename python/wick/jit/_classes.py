@@ -7,6 +7,7 @@ import inspect
 import types
 
 from . import _frontend, _modifiers, _program, _registry, _types
+from .._jit_internal import can_compile_class
 
 
 def class_entry(cls):
@@ -29,6 +30,8 @@ def _compile(cls):
                                  "common with others as an interface" % cls.__qualname__)
     elif issubclass(cls, BaseException) or cls.__module__ == "builtins":
         raise _types.TypeUnknown("%r is no type that a program can have" % cls)
+    elif not can_compile_class(cls):
+        raise RuntimeError("Unknown type name '%s'" % cls.__name__)
     else:
         kind, define = "class", _class_tree
     return compile_class(cls, kind, define)

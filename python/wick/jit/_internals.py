@@ -189,12 +189,16 @@ def _freeze_module(module, preservedAttrs=(), freezeInterfaces=True, preservePar
     return ScriptObject(module._script_handle.freeze(preserved, True, True))
 
 
+def _log_api_usage_once(event):
+    """Nothing: wick tells nobody what is used."""
+
+
 NAMES = {
     "BufferDict": _BufferDict, "ClassType": ClassType, "Future": Future, "ModuleDict": _ModuleDict,
     "ParameterDict": _ParameterDict, "ScriptDict": ScriptDict, "ScriptFunction": ScriptFunction,
     "ScriptList": ScriptList, "ScriptMethod": ScriptFunction, "ScriptModule": ScriptObject,
-    "_freeze_module": _freeze_module, **_passes.NAMES, **_executors.NAMES, **_debug.NAMES,
-    **_function_schema.NAMES, **_unit_internals.NAMES,
+    "_freeze_module": _freeze_module, "_log_api_usage_once": _log_api_usage_once,
+    **_passes.NAMES, **_executors.NAMES, **_debug.NAMES, **_function_schema.NAMES, **_unit_internals.NAMES,
 }
 
 

@@ -3,7 +3,7 @@
 import typing
 
 from ..futures import Future
-from . import _later, _registry
+from . import _later
 
 EXPORT, IGNORE, UNUSED, DEFAULT = "export", "ignore", "unused", "default"
 _ATTRIBUTE = "_script_modifier"
@@ -74,18 +74,6 @@ def interface(cls):
     """What modules or objects have in common: the class's methods, whose bodies say nothing, can be called."""
     cls.__script_interface__ = True
     return cls
-
-
-def _overload(fn):
-    """A signature of the function of that name that follows: the body is compiled for each."""
-    _registry.add_overload(fn)
-    return fn
-
-
-def _overload_method(fn):
-    """The same for a method."""
-    _registry.add_overload(fn)
-    return fn
 
 
 def check_empty_containers(obj):

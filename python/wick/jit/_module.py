@@ -9,7 +9,7 @@ from collections import OrderedDict
 
 from .. import _C
 from .. import nn
-from . import _from_torch, _later, _modifiers, _program, _recursive
+from . import _arguments, _from_torch, _later, _modifiers, _program, _recursive
 from ._script import ScriptFunction, save_program
 
 def _compiling(init):
@@ -444,8 +444,15 @@ def _become(module, handle, original, children, kind):
         forward.is_overridable = True
         fields["_methods"]["forward"] = forward
         fields["_call"] = handle.call if handle.hook_count() else forward
+    elif "forward__0" in methods:
+        overloads = [ScriptFunction(handle, name) for name in methods if name.startswith("forward__")]
+        fields["_methods"]["forward"] = fields["_call"] = functools.partial(_call_overloaded, overloads)
     else:
         fields["_call"] = functools.partial(_no_forward, fields["original_name"])
+
+
+def _call_overloaded(methods, *args, **kwargs):
+    return _arguments.call_overloaded(methods, args, kwargs)
 
 
 def _no_forward(name, *args, **kwargs):

@@ -8,6 +8,7 @@ mention) is included in it.
 
 import ast
 import builtins
+import collections
 import enum
 import functools
 import inspect
@@ -275,6 +276,8 @@ class Builder:
     def _answer_class(self, thing):
         if vars(builtins).get(thing.__name__) is thing or thing.__module__ in _LANGUAGE_MODULES:
             return None
+        if thing is collections.OrderedDict:
+            return ("alias", "dict")  # a program's dict keeps its order
         path = _public_name(thing, thing.__name__)
         if path and not _is_users(thing):
             return ("alias", path)

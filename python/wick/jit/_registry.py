@@ -4,11 +4,12 @@ import keyword
 import sys
 import weakref
 
+from .._jit_internal import full_name, overloads
+
 functions = weakref.WeakKeyDictionary()  # a function of Python -> ScriptFunction
 classes = {}  # a class of Python -> ClassEntry; held, as operators and types are, for the process
 python_classes = {}  # "__torch__.Foo" -> a class of Python
 python_users = weakref.WeakKeyDictionary()  # a program that calls Python -> the name of the function that it calls
-_overloads = {}  # "module.name" -> declarations
 _taken = {}  # name -> key
 _functions_by_name = {}  # name in programs -> a weak reference to the function of Python
 
@@ -20,18 +21,9 @@ class ClassEntry:
         self.program, self.name, self.kind = program, name, kind
 
 
-def add_overload(function):
-    """Keeps a declaration until the function of its name is compiled."""
-    declared = _overloads.setdefault(_full_name(function), [])
-    if declared and declared[0].__code__.co_filename == function.__code__.co_filename and any(
-            other.__code__.co_firstlineno == function.__code__.co_firstlineno for other in declared):
-        declared.clear()  # the module was run again
-    declared.append(function)
-
-
 def overloads_of(function):
     """The declarations for a function or method, without itself. Those that torch's decorators keep count as well."""
-    found = _overloads.get(_full_name(function)) or _torch_overloads(function)
+    found = overloads.get(full_name(function)) or _torch_overloads(function)
     return [f for f in found if f is not function]
 
 
@@ -44,11 +36,6 @@ def _torch_overloads(function):
     if owner:
         return getattr(kept, "_overloaded_methods", {}).get(name, {}).get(owner, ())
     return getattr(kept, "_overloaded_fns", {}).get(name, ())
-
-
-def _full_name(function):
-    function = getattr(function, "__func__", function)
-    return "%s.%s" % (getattr(function, "__module__", ""), getattr(function, "__qualname__", repr(function)))
 
 
 def program_name(thing):

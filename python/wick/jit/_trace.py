@@ -460,6 +460,9 @@ def script_if_tracing(fn):
     return wrapper
 
 
+_script_if_tracing = script_if_tracing  # its name before
+
+
 # ---- forks ----
 
 class TracedFuture:

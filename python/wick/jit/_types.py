@@ -6,6 +6,7 @@ import inspect
 import typing
 
 from . import _from_torch, _frontend, _later, _registry
+from .._jit_internal import can_compile_class
 
 
 class TypeUnknown(TypeError):
@@ -126,10 +127,20 @@ def value_type_text(value):
     kept = getattr(value, "_script_handle", None)
     if isinstance(kept, _C.Kept):
         return kept.type()
-    entry = _registry.classes.get(type(value))
+    entry = _registry.classes.get(type(value)) or _compiled(type(value))
     if entry is not None:
         return "__torch__." + entry.name
     raise TypeUnknown("a value of %r has no type that a program can have" % type(value))
+
+
+def _compiled(kind):
+    """The ClassEntry of a class that can be compiled; None: it can't."""
+    if not can_compile_class(kind):
+        return None
+    try:
+        return _later.class_entry(kind)
+    except (RuntimeError, TypeError, ValueError, OSError):
+        return None
 
 
 def _common_type(items, what):

@@ -4,6 +4,8 @@ import ast
 import inspect
 
 from . import _graph_types, _types
+from ._types import (BroadcastingList1, BroadcastingList2, BroadcastingList3, BroadcastingList4,  # noqa: F401
+                     BroadcastingList5, BroadcastingList6)
 
 
 def ann_to_type(ann, loc=None, rcb=None):

@@ -7,7 +7,7 @@ from typing import Optional, Tuple
 
 import wick
 from wick import Tensor
-from wick._jit_internal import is_scripting, unused
+from wick._jit_internal import _overload_method
 from wick.nn import init
 from wick.nn.modules.module import Module
 from wick.nn.parameter import Parameter
@@ -178,23 +178,18 @@ class RNNBase(Module):
 class _SimpleState(RNNBase):
     """Networks whose state is one tensor."""
 
-    @unused
-    def _forward_packed(self, input: PackedSequence, hx: Optional[Tensor]):
+    def _forward_packed(self, input: PackedSequence, hx: Optional[Tensor]) -> Tuple[PackedSequence, Tensor]:
         data, batch_sizes, sorted_indices, unsorted_indices = input
         if hx is None:
             hx = self._zero_state(data, int(batch_sizes[0]), self.hidden_size)
         else:
             hx = self.permute_hidden(hx, sorted_indices)
         self.check_forward_args(data, hx, batch_sizes)
-        output, hidden = self._operator()(data, batch_sizes, hx, self._flat_weights, self.bias, self.num_layers,
-                                          self.dropout, self.training, self.bidirectional)
+        output, hidden = self._run_packed(data, batch_sizes, hx)
         return (PackedSequence(output, batch_sizes, sorted_indices, unsorted_indices),
                 self.permute_hidden(hidden, unsorted_indices))
 
-    def forward(self, input: Tensor, hx: Optional[Tensor] = None) -> Tuple[Tensor, Tensor]:
-        if not is_scripting():
-            if isinstance(input, PackedSequence):
-                return self._forward_packed(input, hx)
+    def _forward_padded(self, input: Tensor, hx: Optional[Tensor]) -> Tuple[Tensor, Tensor]:
         is_batched = input.dim() == 3
         if not is_batched:
             input = input.unsqueeze(0 if self.batch_first else 1)
@@ -214,6 +209,21 @@ class _SimpleState(RNNBase):
             hidden = hidden.squeeze(1)
         return output, hidden
 
+    @_overload_method
+    def forward(self, input: Tensor, hx: Optional[Tensor] = None) -> Tuple[Tensor, Tensor]:
+        pass
+
+    @_overload_method
+    def forward(self, input: PackedSequence,  # noqa: F811
+                hx: Optional[Tensor] = None) -> Tuple[PackedSequence, Tensor]:
+        pass
+
+    def forward(self, input, hx=None):  # noqa: F811
+        if isinstance(input, PackedSequence):
+            return self._forward_packed(input, hx)
+        else:
+            return self._forward_padded(input, hx)
+
 
 class RNN(_SimpleState):
     """h' = nonlinearity(W_ih x + b_ih + W_hh h + b_hh); ``nonlinearity`` is 'tanh' or 'relu'."""
@@ -226,9 +236,12 @@ class RNN(_SimpleState):
             raise ValueError("Unknown nonlinearity '{}'".format(self.nonlinearity))
         super().__init__('RNN_' + self.nonlinearity.upper(), *args, **kwargs)
 
-    @unused
-    def _operator(self):
-        return wick.rnn_tanh if self.mode == 'RNN_TANH' else wick.rnn_relu
+    def _run_packed(self, data: Tensor, batch_sizes: Tensor, hx: Tensor) -> Tuple[Tensor, Tensor]:
+        if self.mode == 'RNN_TANH':
+            return wick.rnn_tanh(data, batch_sizes, hx, self._flat_weights, self.bias, self.num_layers, self.dropout,
+                                 self.training, self.bidirectional)
+        return wick.rnn_relu(data, batch_sizes, hx, self._flat_weights, self.bias, self.num_layers, self.dropout,
+                             self.training, self.bidirectional)
 
     def _run(self, input: Tensor, hx: Tensor) -> Tuple[Tensor, Tensor]:
         if self.mode == 'RNN_TANH':
@@ -246,9 +259,9 @@ class GRU(_SimpleState):
             raise ValueError('proj_size argument is only supported for LSTM, not RNN or GRU')
         super().__init__('GRU', *args, **kwargs)
 
-    @unused
-    def _operator(self):
-        return wick.gru
+    def _run_packed(self, data: Tensor, batch_sizes: Tensor, hx: Tensor) -> Tuple[Tensor, Tensor]:
+        return wick.gru(data, batch_sizes, hx, self._flat_weights, self.bias, self.num_layers, self.dropout,
+                        self.training, self.bidirectional)
 
     def _run(self, input: Tensor, hx: Tensor) -> Tuple[Tensor, Tensor]:
         return wick.gru(input, hx, self._flat_weights, self.bias, self.num_layers, self.dropout, self.training,
@@ -288,8 +301,8 @@ class LSTM(RNNBase):
         hidden = self._zero_state(input, batch, self.proj_size if self.proj_size > 0 else self.hidden_size)
         return hidden, self._zero_state(input, batch, self.hidden_size)
 
-    @unused
-    def _forward_packed(self, input: PackedSequence, hx: Optional[Tuple[Tensor, Tensor]]):
+    def _forward_packed(self, input: PackedSequence,
+                        hx: Optional[Tuple[Tensor, Tensor]]) -> Tuple[PackedSequence, Tuple[Tensor, Tensor]]:
         data, batch_sizes, sorted_indices, unsorted_indices = input
         if hx is None:
             hx = self._zero_states(data, int(batch_sizes[0]))
@@ -301,11 +314,8 @@ class LSTM(RNNBase):
         return (PackedSequence(output, batch_sizes, sorted_indices, unsorted_indices),
                 self.permute_hidden((hidden, cell), unsorted_indices))
 
-    def forward(self, input: Tensor,
-                hx: Optional[Tuple[Tensor, Tensor]] = None) -> Tuple[Tensor, Tuple[Tensor, Tensor]]:
-        if not is_scripting():
-            if isinstance(input, PackedSequence):
-                return self._forward_packed(input, hx)
+    def _forward_padded(self, input: Tensor,
+                        hx: Optional[Tuple[Tensor, Tensor]]) -> Tuple[Tensor, Tuple[Tensor, Tensor]]:
         is_batched = input.dim() == 3
         if not is_batched:
             input = input.unsqueeze(0 if self.batch_first else 1)
@@ -327,6 +337,22 @@ class LSTM(RNNBase):
             output = output.squeeze(0 if self.batch_first else 1)
             hidden, cell = hidden.squeeze(1), cell.squeeze(1)
         return output, (hidden, cell)
+
+    @_overload_method
+    def forward(self, input: Tensor,
+                hx: Optional[Tuple[Tensor, Tensor]] = None) -> Tuple[Tensor, Tuple[Tensor, Tensor]]:
+        pass
+
+    @_overload_method
+    def forward(self, input: PackedSequence,  # noqa: F811
+                hx: Optional[Tuple[Tensor, Tensor]] = None) -> Tuple[PackedSequence, Tuple[Tensor, Tensor]]:
+        pass
+
+    def forward(self, input, hx=None):  # noqa: F811
+        if isinstance(input, PackedSequence):
+            return self._forward_packed(input, hx)
+        else:
+            return self._forward_padded(input, hx)
 
 
 class RNNCellBase(Module):

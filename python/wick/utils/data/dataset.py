@@ -7,14 +7,14 @@ import warnings
 import wick
 
 
-class _Subscripted(type):
+class _Subscripted:
     """Lets a class be written ``Dataset[T]``, which means the class itself."""
 
-    def __getitem__(cls, item):
+    def __class_getitem__(cls, item):
         return cls
 
 
-class Dataset(metaclass=_Subscripted):
+class Dataset(_Subscripted):
     """Samples by index: a subclass defines ``__getitem__`` and, for most uses, ``__len__``."""
 
     def __getitem__(self, index):

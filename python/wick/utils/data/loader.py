@@ -68,7 +68,7 @@ def default_collate(batch):
                     .format(type(first)))
 
 
-class DataLoader(metaclass=_Subscripted):
+class DataLoader(_Subscripted):
     """Batches of a data set.
 
     Args:

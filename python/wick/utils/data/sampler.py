@@ -5,7 +5,7 @@ import wick
 from wick.utils.data.dataset import _Subscripted
 
 
-class Sampler(metaclass=_Subscripted):
+class Sampler(_Subscripted):
     """Indices of a data set: a subclass defines ``__iter__``."""
 
     def __init__(self, data_source=None):
