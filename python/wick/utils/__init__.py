@@ -1,7 +1,7 @@
 """What is neither operators nor layers."""
 import importlib
 
-_MODULES = frozenset(('checkpoint', 'data', 'dlpack', 'hooks', 'mobile_optimizer', 'model_zoo'))
+_MODULES = frozenset(('_pytree', 'checkpoint', 'data', 'dlpack', 'hooks', 'mobile_optimizer', 'model_zoo'))
 
 
 def __getattr__(name):
