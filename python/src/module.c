@@ -140,27 +140,29 @@ static PyObject *default_generator(PyObject *module, PyObject *unused) {
   CHECK_WICK(state, wick_generator_default(&value, &check_error));
   return generator_object(state, value);
 }
-static PyObject *load_value(PyObject *module, PyObject *path) {
+static PyObject *load_value(PyObject *module, PyObject *args) {
   ModuleState *state = state_of_module(module);
   PyObject *bytes;
+  wick_load_options options = {.size = sizeof options};
   wick_value *value = NULL;
   wick_error *error = NULL;
   wick_status status;
-  if (!PyUnicode_FSConverter(path, &bytes)) return NULL;
+  if (!PyArg_ParseTuple(args, "O&z", PyUnicode_FSConverter, &bytes, &options.device_map)) return NULL;
   Away away;
   python_away(&away);
-  status = wick_load_value(NULL, PyBytes_AS_STRING(bytes), NULL, &value, &error);
+  status = wick_load_value(NULL, PyBytes_AS_STRING(bytes), &options, &value, &error);
   python_back(&away);
   Py_DECREF(bytes);
   return status ? raise_wick(state, status, error) : value_to_python(state, value);
 }
-static PyObject *load_value_memory(PyObject *module, PyObject *data) {
+static PyObject *load_value_memory(PyObject *module, PyObject *args) {
   ModuleState *state = state_of_module(module);
   Py_buffer buffer;
+  wick_load_options options = {.size = sizeof options};
   wick_value *value = NULL;
   wick_error *error = NULL;
-  if (PyObject_GetBuffer(data, &buffer, PyBUF_SIMPLE)) return NULL;
-  wick_status status = wick_load_value_memory(NULL, buffer.buf, (size_t)buffer.len, NULL, &value, &error);
+  if (!PyArg_ParseTuple(args, "y*z", &buffer, &options.device_map)) return NULL;
+  wick_status status = wick_load_value_memory(NULL, buffer.buf, (size_t)buffer.len, &options, &value, &error);
   PyBuffer_Release(&buffer);
   return status ? raise_wick(state, status, error) : value_to_python(state, value);
 }
@@ -204,8 +206,8 @@ static PyMethodDef functions[] = {
     {"_default_generator", default_generator, METH_NOARGS, NULL},
     {"_quantized_engine", quantized_engine, METH_NOARGS, NULL},
     {"_set_quantized_engine", set_quantized_engine, METH_O, NULL},
-    {"_load_value", load_value, METH_O, NULL},
-    {"_load_value_memory", load_value_memory, METH_O, NULL},
+    {"_load_value", load_value, METH_VARARGS, NULL},
+    {"_load_value_memory", load_value_memory, METH_VARARGS, NULL},
     {"_save_value", save_value, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL}};
 

@@ -76,6 +76,29 @@ PyObject *overload_schema_text(ModuleState *state, const wick_overload *overload
 
 /* ---- the type ---- */
 
+/* Where no signature fits: wick._old_order may know the order of the arguments. NULL: the error that is set stays. */
+static PyObject *call_in_old_order(PyObject *operator, const CallArguments * call) {
+  PyObject *error[3], *made = NULL;
+  if (call->names || call->count < 3 || !PyErr_ExceptionMatches(PyExc_TypeError)) return NULL;
+  PyErr_Fetch(&error[0], &error[1], &error[2]);
+  PyObject *args = PyTuple_New(call->count);
+  for (Py_ssize_t i = 0; args && i < call->count; i++) {
+    Py_INCREF(call->values[i]);
+    PyTuple_SET_ITEM(args, i, call->values[i]);
+  }
+  PyObject *module = args ? PyImport_ImportModule("wick._old_order") : NULL;
+  if (module) made = PyObject_CallMethod(module, "call", "OO", operator, args);
+  Py_XDECREF(module);
+  Py_XDECREF(args);
+  if (made == Py_NotImplemented) {
+    Py_DECREF(made);
+    PyErr_Restore(error[0], error[1], error[2]);
+    return NULL;
+  }
+  for (int i = 0; i < 3; i++) Py_XDECREF(error[i]);
+  return made;
+}
+
 static PyObject *call_operator(PyObject *callable, PyObject *const *values, size_t count_and_flag, PyObject *names) {
   OperatorObject *self = (OperatorObject *)callable;
   CallArguments call = {values, PyVectorcall_NARGS(count_and_flag), names, NULL};
@@ -89,7 +112,10 @@ static PyObject *call_operator(PyObject *callable, PyObject *const *values, size
     if (is_out && values[call.count + i] != Py_None) call.out = values[call.count + i];
   }
   BoundCall bound;
-  if (!operator_choose(self, &call, &bound)) return foreign_call(self, &call);
+  if (!operator_choose(self, &call, &bound)) {
+    PyObject *made = foreign_call(self, &call);
+    return made ? made : call_in_old_order(callable, &call);
+  }
   PyObject *made = operator_run_bound(self, &bound);
   bound_clear(&bound);
   return made;

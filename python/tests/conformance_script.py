@@ -127,7 +127,7 @@ def is_rejected(table):
 
 def run(path):
     """Why a case fails; None: it agrees."""
-    recorded = _C._load_value(path[:-3] + ".io.pt")
+    recorded = _C._load_value(path[:-3] + ".io.pt", None)
     table = defined(path)
     if "rejects" in recorded:
         return None if is_rejected(table) else "compiles, which it should not: %s" % recorded["rejects"][:60]

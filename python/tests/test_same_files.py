@@ -4,6 +4,7 @@ import collections
 import io
 import unittest
 import warnings
+import zipfile
 
 from beside import torch
 
@@ -74,6 +75,26 @@ class Places(unittest.TestCase):
         for place in ("cpu", torch.device("cpu"), lambda storage, location: storage, {"cuda:0": "cpu"}, None):
             self.assertEqual(again([torch.ones(1)], map_location=place)[0].device.type, "cpu")
         self.assertTrue(again({"a": torch.ones(2)}, map_location="meta")["a"].is_meta)
+
+    def test_another_machines_device(self):
+        """A file whose tensors were on a device that is not there."""
+        plain, moved = io.BytesIO(), io.BytesIO()
+        torch.save({"a": torch.ones(2)}, plain)
+        with zipfile.ZipFile(plain) as old, zipfile.ZipFile(moved, "w") as new:
+            for name in old.namelist():
+                text = old.read(name)
+                if name.endswith("data.pkl"):
+                    text = text.replace(b"X\x03\x00\x00\x00cpu", b"X\x06\x00\x00\x00cuda:7")
+                new.writestr(name, text)
+        moved.seek(0)
+        with self.assertRaisesRegex(RuntimeError, "Attempting to deserialize object on a"):
+            torch.load(moved)
+        moved.seek(0)
+        with self.assertRaisesRegex(RuntimeError, "Attempting to deserialize object on a"):
+            torch.load(moved, map_location={"cuda:1": "cpu"})
+        for place in ("cpu", torch.device("cpu"), lambda storage, location: storage, {"cuda:7": "cpu"}):
+            moved.seek(0)
+            self.assertEqual(torch.load(moved, map_location=place)["a"].tolist(), [1., 1.])
 
     def test_archives(self):
         file = io.BytesIO()

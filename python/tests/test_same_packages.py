@@ -3,6 +3,7 @@ import abc
 import collections
 import io
 import unittest
+import warnings
 from collections import OrderedDict
 from typing import Dict, List, Optional, Tuple
 
@@ -200,6 +201,17 @@ class Old(unittest.TestCase):
                 pass
         with self.assertRaises(TypeError):
             torch.ByteTensor("text")
+
+    def test_order_of_arguments(self):
+        x, y = torch.full((2, 2), 3.), torch.full((2, 2), 2.)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for found, wanted in ((x.addcmul(2, y, y), 11.), (x.clone().addcmul_(2, y, y), 11.), (x.add(2, y), 7.),
+                                  (torch.addmm(2, x, 3, y, y), 30.), (x.addmm(2, 3, y, y), 30.),
+                                  (torch.addmm(2, x, y, y), 14.), (x.clone().addcdiv_(2, y, y), 5.)):
+                self.assertEqual(found[0, 0].item(), wanted)
+        with self.assertRaises(TypeError):
+            x.addcmul(2, y, y, y)
 
     def test_data_sets(self):
         class Rows(abc.ABC, torch.utils.data.Dataset[Tuple[int, Optional[str]]]):

@@ -54,8 +54,8 @@ from ._cells import gru_cell, lstm_cell, rnn_relu_cell, rnn_tanh_cell  # noqa: E
 # Modules that few programs need are imported when they are first named.
 _LAZY_MODULES = frozenset((
     "__config__", "amp", "ao", "backends", "classes", "cpu", "cuda", "distributed", "distributions", "fft", "futures",
-    "fx", "hub", "jit", "linalg", "multiprocessing", "nn", "onnx", "optim", "overrides", "profiler", "quantization",
-    "runtime", "special", "testing", "utils", "version",
+    "functional", "fx", "hub", "jit", "linalg", "multiprocessing", "nn", "onnx", "optim", "overrides", "profiler",
+    "quantization", "runtime", "special", "testing", "utils", "version",
 ))
 _LAZY_NAMES = dict.fromkeys((
     "autocast", "clear_autocast_cache", "get_autocast_cpu_dtype", "get_autocast_gpu_dtype",

@@ -64,6 +64,15 @@ def _location(map_location):
     return None if device.type == "cpu" else device
 
 
+def _device_map(map_location):
+    """What the extension puts tensors on that are of devices of the file; None: such tensors are an error."""
+    if map_location is None:
+        return None
+    if isinstance(map_location, dict):
+        return ",".join("%s=cpu" % device for device in map_location)
+    return "*=cpu"
+
+
 def _moved(value, device):
     if isinstance(value, _C.Tensor):
         return value.to(device)
@@ -83,8 +92,11 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=True, **pickl
     device = _location(map_location)
     file = f.read() if hasattr(f, "read") else os.fspath(f)
     try:
-        value = _read(file)
+        value = _read(file, _device_map(map_location))
     except RuntimeError as error:
+        if "the archive has tensors on device" in str(error):
+            raise RuntimeError("Attempting to deserialize object on a device that is not there: give map_location="
+                               "'cpu' for tensors in the processor's memory (%s)" % error) from None
         if "TorchScript archive" in str(error):
             return _load_program(file, map_location)
         if "not among the names" not in str(error) and "exceeds 64 bits" not in str(error):
@@ -99,12 +111,12 @@ _OF_PYTHON = re.compile(rb"_rebuild_parameter|c_codecs\nencode|ctorch\n"
                         rb"(Size|u?int|float|bfloat|complex|bool\n|q|strided|sparse|channels)")
 
 
-def _read(file):
+def _read(file, device_map=None):
     from ._state_metadata import pickle_of, with_metadata
     if _OF_PYTHON.search(pickle_of(file)):
         from ._pickles import load as load_more
         return load_more(file)
-    value = _C._load_value_memory(file) if isinstance(file, bytes) else _C._load_value(file)
+    value = (_C._load_value_memory if isinstance(file, bytes) else _C._load_value)(file, device_map)
     return with_metadata(value, file)
 
 

@@ -80,8 +80,8 @@ def tree_flatten(pytree):
 def tree_unflatten(values, spec):
     """The containers of a spec around other leaves."""
     if not isinstance(spec, TreeSpec):
-        raise ValueError('tree_unflatten(values, spec): Expected `spec` to be instance of TreeSpec but got item of type '
-                         '{}.'.format(type(spec)))
+        raise ValueError('tree_unflatten(values, spec): Expected `spec` to be instance of TreeSpec but got item of '
+                         'type {}.'.format(type(spec)))
     if len(values) != spec.num_leaves:
         raise ValueError('tree_unflatten(values, spec): `values` has length {} but the spec refers to a pytree that '
                          'holds {} items ({}).'.format(len(values), spec.num_leaves, spec))
