@@ -9,13 +9,18 @@
 typedef struct Pending {
   IValue from, to; /* from held by the copier; to borrowed from its container or the root */
 } Pending;
+typedef struct Entry {
+  Dict *to; /* borrowed, as above */
+  IValue key, value;
+} Entry;
 typedef struct Copier {
   bool shares_tensors;
   PtrMap copies;                /* container or tensor -> its copy, which the root reaches */
   PtrMap storages;              /* of tensors -> their copies: what shares memory still does */
   VEC(Storage *) held_storages; /* both */
   VEC(Pending) pending;
-  VEC(IValue) held; /* the keys of `copies`: other threads may let go of them meanwhile */
+  VEC(Entry) entries; /* of dicts: put in at last, for a key that is a shell has not its hash yet */
+  VEC(IValue) held;   /* the keys of `copies`: other threads may let go of them meanwhile */
 } Copier;
 
 /* The memory is shared until one of the two is written, where it can be. */
@@ -153,7 +158,11 @@ static Status copy_entries(Copier *c, const Dict *from, Dict *to) {
       ivalue_release(key);
       return status;
     }
-    TRY(dict_set(to, key, value));
+    Entry entry = {to, key, value};
+    if (!vec_push(&c->entries, entry)) {
+      ivalue_release(key), ivalue_release(value);
+      return status_out_of_memory();
+    }
   }
   return OK;
 }
@@ -190,6 +199,20 @@ static Status fill(Copier *c, IValue from, IValue to) {
   }
 }
 
+/* Takes over all entries. */
+static Status put_entries(Copier *c, Status status) {
+  for (size_t i = 0; i < c->entries.length; i++) {
+    Entry one = c->entries.data[i];
+    if (!status) {
+      status = dict_set(one.to, one.key, one.value);
+    } else {
+      ivalue_release(one.key), ivalue_release(one.value);
+    }
+  }
+  vec_dispose(&c->entries);
+  return status;
+}
+
 static Status copy_everything(IValue v, bool shares_tensors, IValue *out) {
   Copier c = {.shares_tensors = shares_tensors};
   ptrmap_init(&c.copies, NULL);
@@ -200,6 +223,7 @@ static Status copy_everything(IValue v, bool shares_tensors, IValue *out) {
     Pending one = vec_pop(&c.pending);
     status = fill(&c, one.from, one.to);
   }
+  status = put_entries(&c, status);
   for (size_t i = 0; i < c.held.length; i++) ivalue_release(c.held.data[i]);
   vec_dispose(&c.held);
   vec_dispose(&c.pending);

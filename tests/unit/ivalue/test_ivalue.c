@@ -217,6 +217,32 @@ static void deep_copy_is_apart(void **state) {
   ivalue_release(v);
 }
 
+static IValue pair(IValue first, IValue second) {
+  return tuple_of(2, (IValue[]){first, second});
+}
+
+/* A key's hash is that of what is in it: a copy's key is whole before it is put in. */
+static void deep_copy_of_keys(void **state) {
+  (void)state;
+  Dict *dict;
+  OKAY(dict_new(TYPE(ANY), TYPE(ANY), &dict));
+  for (int64_t i = 0; i < 40; i++)
+    OKAY(
+        dict_set(dict, pair(ivalue_int(i), pair(text("key"), ivalue_int(-i))), pair(ivalue_int(2 * i), text("value"))));
+  IValue v = ivalue_dict(dict), copy, found;
+  OKAY(ivalue_deep_copy(v, &copy));
+  ivalue_release(v);
+  assert_int_equal(dict_length(copy.dict), 40);
+  for (int64_t i = 0; i < 40; i++) {
+    IValue key = pair(ivalue_int(i), pair(text("key"), ivalue_int(-i)));
+    assert_true(holds(copy.dict, key, &found));
+    assert_int_equal(found.tuple->values[0].i, 2 * i);
+    ivalue_release(found);
+    ivalue_release(key);
+  }
+  ivalue_release(copy);
+}
+
 static int calls;
 static void count_call(void *argument, Future *f) {
   (void)argument;
@@ -414,6 +440,7 @@ int main(void) {
                                      cmocka_unit_test(equality),
                                      cmocka_unit_test(hostile_structure),
                                      cmocka_unit_test(deep_copy_is_apart),
+                                     cmocka_unit_test(deep_copy_of_keys),
                                      cmocka_unit_test(futures),
                                      cmocka_unit_test(shared_containers_stay_whole),
                                      cmocka_unit_test(refused_memory_is_an_error),
