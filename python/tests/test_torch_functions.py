@@ -3,7 +3,6 @@ import math
 import unittest
 
 import wick
-from optional import needs_fftw
 
 functional = wick.autograd.functional
 
@@ -37,7 +36,6 @@ class Functions(unittest.TestCase):
         for found in (wick.nonzero(x, as_tuple=True), x.nonzero(as_tuple=True)):
             self.assertEqual([part.tolist() for part in found], [[0, 1], [1, 0]])
 
-    @needs_fftw
     def test_stft(self):
         """Around the signal's begin, unless center is false."""
         signal = wick.arange(16.0)

@@ -36,6 +36,7 @@
  *   compute/reduce/reduce.h             the reduction engine
  *   compute/reduce/reduce_ops.h         its accumulators
  *   compute/reduce/reduce_float32.h     those that read float32 as it is; reduce_float32_body.h
+ *   compute/fft/fft.h                   Fourier transforms of any length; fft_plan.h, fft_lines_body.h
  *   compute/sort/sort.h                 sorting, selecting and searching in a line
  *   compute/lapack/lapack.h             LAPACK by element type */
 #pragma once

@@ -1,9 +1,23 @@
 /* The three transforms everything else is made of: complex to complex, real to complex, complex to real, by FFTW, which
- * is opened on first use. Normalization: 0 none, 1 by the root of the number of points, 2 by that number. */
+ * is opened on first use, and where it is not there by our own (compute/fft). Normalization: 0 none, 1 by the root of
+ * the number of points, 2 by that number. */
 #include "call/row.h"
 
 #include <complex.h> /* after ours: its macros are common words */
 #include <math.h>
+
+#include "base/work_limit.h"
+#include "compute/fft/fft.h"
+
+/* A transform of the dimensions `dims` of `in` into `out`; `logical` has the real side's sizes (either's when both are
+ * complex). `in` may be overwritten. */
+typedef struct Transform {
+  FftKind kind;
+  const Tensor *in, *out, *logical;
+  size_t count;
+  const int *dims;
+  bool is_forward, is_double;
+} Transform;
 
 #ifdef WICK_HAVE_FFTW
 
@@ -12,7 +26,6 @@
 
 #include "base/fork.h"
 #include "base/library.h"
-#include "base/work_limit.h"
 
 typedef const fftw_iodim64 *Dims;
 typedef struct Fftw {
@@ -24,7 +37,7 @@ typedef struct Fftw {
 } Fftw;
 
 static Fftw fftw[2]; /* single, double */
-static char failure[128];
+static bool is_there;
 static pthread_mutex_t planner = PTHREAD_MUTEX_INITIALIZER; /* plans are made and destroyed by one thread at a time */
 
 static void open_libraries(void) {
@@ -38,52 +51,40 @@ static void open_libraries(void) {
   }
   const LibrarySymbol symbols[2][5] = {SYMBOLS("fftwf", fftw[0]), SYMBOLS("fftw", fftw[1])};
 #undef SYMBOLS
+  char failure[128] = "";
   for (int wide = 0; wide < 2 && !failure[0]; wide++)
     library_open(&libraries[wide], 1, symbols[wide], 5, failure, sizeof failure);
+  is_there = !failure[0];
 }
 
-static Status fftw_open(bool wide, const Fftw **out) {
+static bool has_fftw(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, open_libraries);
-  *out = &fftw[wide];
-  return failure[0] ? status_new(ERROR_UNSUPPORTED, "FFTW: %s", failure) : OK;
+  return is_there;
 }
 
-typedef enum Transform { C2C, R2C, C2R } Transform;
-
-/* Transforms the dimensions `dims` of `in` into `out`; `logical` has the real side's sizes (either's when both are
- * complex). `in` may be overwritten. */
-static Status transform(Transform kind, const Tensor *in, const Tensor *out, const Tensor *logical, size_t count,
-                        const int *dims, bool forward) {
-  bool wide = in->dtype == DTYPE_FLOAT64 || in->dtype == DTYPE_COMPLEX128;
-  const Fftw *f;
-  TRY(fftw_open(wide, &f));
+static Status by_fftw(const Transform *t) {
+  const Fftw *f = &fftw[t->is_double];
   fftw_iodim64 inner[TENSOR_MAX_DIMS], outer[TENSOR_MAX_DIMS];
   bool chosen[TENSOR_MAX_DIMS] = {false};
-  for (size_t i = 0; i < count; i++) {
-    int d = dims[i];
+  for (size_t i = 0; i < t->count; i++) {
+    int d = t->dims[i];
     chosen[d] = true;
-    inner[i] = (fftw_iodim64){logical->sizes[d], in->strides[d], out->strides[d]};
+    inner[i] = (fftw_iodim64){t->logical->sizes[d], t->in->strides[d], t->out->strides[d]};
   }
-  int outer_rank = 0;
-  for (int d = 0; d < in->ndim; d++)
-    if (!chosen[d]) outer[outer_rank++] = (fftw_iodim64){in->sizes[d], in->strides[d], out->strides[d]};
-  void *from = tensor_data(in), *to = tensor_data(out);
-  double points = 1, lines = (double)in->numel;
-  for (size_t i = 0; i < count; i++) {
-    points *= (double)logical->sizes[dims[i]];
-    lines /= in->sizes[dims[i]] ? (double)in->sizes[dims[i]] : 1;
-  }
-  TRY(work_status_before(lines * points * log2(points + 2) * (wide ? 4 : 2), "a Fourier transform"));
+  int outer_rank = 0, count = (int)t->count;
+  for (int d = 0; d < t->in->ndim; d++)
+    if (!chosen[d]) outer[outer_rank++] = (fftw_iodim64){t->in->sizes[d], t->in->strides[d], t->out->strides[d]};
+  void *from = tensor_data(t->in), *to = tensor_data(t->out);
   lock_take(&planner);
-  void *plan = kind == C2C   ? f->dft((int)count, inner, outer_rank, outer, from, to,
-                                    forward ? FFTW_FORWARD : FFTW_BACKWARD, FFTW_ESTIMATE)
-               : kind == R2C ? f->r2c((int)count, inner, outer_rank, outer, from, to, FFTW_ESTIMATE)
-                             : f->c2r((int)count, inner, outer_rank, outer, from, to, FFTW_ESTIMATE);
+  void *plan = t->kind == FFT_C2C   ? f->dft(count, inner, outer_rank, outer, from, to,
+                                           t->is_forward ? FFTW_FORWARD : FFTW_BACKWARD, FFTW_ESTIMATE)
+               : t->kind == FFT_R2C ? f->r2c(count, inner, outer_rank, outer, from, to, FFTW_ESTIMATE)
+                                    : f->c2r(count, inner, outer_rank, outer, from, to, FFTW_ESTIMATE);
   lock_drop(&planner);
   if (!plan)
     return status_new(ERROR_RUNTIME, "FFTW has no plan for a transform of sizes %s",
-                      SIZES_TEXT(logical->ndim, logical->sizes));
+                      SIZES_TEXT(t->logical->ndim, t->logical->sizes));
   f->execute(plan);
   lock_take(&planner);
   f->destroy(plan);
@@ -93,14 +94,71 @@ static Status transform(Transform kind, const Tensor *in, const Tensor *out, con
 
 #else
 
-typedef enum Transform { C2C, R2C, C2R } Transform;
-static Status transform(Transform kind, const Tensor *in, const Tensor *out, const Tensor *logical, size_t count,
-                        const int *dims, bool forward) {
-  (void)kind, (void)in, (void)out, (void)logical, (void)count, (void)dims, (void)forward;
-  return status_new(ERROR_UNSUPPORTED, "this build has no FFTW");
+static bool has_fftw(void) {
+  return false;
+}
+static Status by_fftw(const Transform *t) {
+  (void)t;
+  return OK;
 }
 
 #endif
+
+/* One dimension, of all lines. */
+static Status along(const Work *work, const Transform *t, FftKind kind, const Tensor *in, const Tensor *out, int dim) {
+  int64_t sizes[TENSOR_MAX_DIMS], in_strides[TENSOR_MAX_DIMS], out_strides[TENSOR_MAX_DIMS];
+  const Tensor *real = kind == FFT_R2C ? in : out;
+  int rank = 0;
+  for (int d = 0; d < in->ndim; d++)
+    if (d != dim) {
+      sizes[rank] = in->sizes[d];
+      in_strides[rank] = in->strides[d], out_strides[rank++] = out->strides[d];
+    }
+  FftAxis axis = {.kind = kind,
+                  .is_double = t->is_double,
+                  .is_inverse = !t->is_forward,
+                  .points = real->sizes[dim],
+                  .in = tensor_data(in),
+                  .out = tensor_data(out),
+                  .in_stride = in->strides[dim],
+                  .out_stride = out->strides[dim],
+                  .rank = rank,
+                  .sizes = sizes,
+                  .in_strides = in_strides,
+                  .out_strides = out_strides};
+  TRY(fft_axis(work, &axis));
+  return work_status();
+}
+
+/* Dimension by dimension, the one between real and complex numbers where all others are complex. */
+static Status by_own(const Work *work, const Transform *t) {
+  int last = t->dims[t->count - 1];
+  size_t others = t->kind == FFT_C2C ? t->count : t->count - 1;
+  const Tensor *at = t->in;
+  if (t->kind == FFT_R2C) {
+    TRY(along(work, t, FFT_R2C, t->in, t->out, last));
+    at = t->out;
+  }
+  for (size_t i = 0; i < others; i++) {
+    const Tensor *to = t->kind == FFT_C2R ? t->in : t->out;
+    TRY(along(work, t, FFT_C2C, at, to, t->dims[i]));
+    at = to;
+  }
+  return t->kind == FFT_C2R ? along(work, t, FFT_C2R, t->in, t->out, last) : OK;
+}
+
+static Status transform(const Work *work, FftKind kind, const Tensor *in, const Tensor *out, const Tensor *logical,
+                        size_t count, const int *dims, bool forward) {
+  bool is_double = in->dtype == DTYPE_FLOAT64 || in->dtype == DTYPE_COMPLEX128;
+  Transform t = {kind, in, out, logical, count, dims, forward, is_double};
+  double points = 1, lines = (double)in->numel;
+  for (size_t i = 0; i < count; i++) {
+    points *= (double)logical->sizes[dims[i]];
+    lines /= in->sizes[dims[i]] ? (double)in->sizes[dims[i]] : 1;
+  }
+  TRY(work_status_before(lines * points * log2(points + 2) * (is_double ? 4 : 2), "a Fourier transform"));
+  return has_fftw() ? by_fftw(&t) : by_own(work, &t);
+}
 
 static Status read_dims(const Call *call, int ndim, int *dims, size_t *out_count) {
   size_t count;
@@ -143,8 +201,8 @@ static Status check_input(const Call *call, bool complex_input) {
 }
 
 /* A full-sized transform of `in`, which it takes over; the normalization is argument 2. */
-static Status run_full(Call *call, Transform kind, Tensor *in, size_t count, const int *dims, bool forward) {
-  Status status = transform(kind, in, call_out(call, 0), call_tensor(call, 0), count, dims, forward);
+static Status run_full(Call *call, FftKind kind, Tensor *in, size_t count, const int *dims, bool forward) {
+  Status status = transform(&call->exec->work, kind, in, call_out(call, 0), call_tensor(call, 0), count, dims, forward);
   tensor_release(in);
   TRY(status);
   return normalize(call_out(call, 0), call_tensor(call, 0), count, dims, call_int(call, 2));
@@ -177,7 +235,7 @@ static Status kernel_c2c(Call *call) {
   Status status;
   if (is_trivial(self, out, count, &status)) return status;
   TRY(tensor_clone(self, &in));
-  return run_full(call, C2C, in, count, dims, call_bool(call, 3));
+  return run_full(call, FFT_C2C, in, count, dims, call_bool(call, 3));
 }
 
 /* ---- _fft_r2c ---- */
@@ -204,7 +262,7 @@ static Status kernel_r2c(Call *call) {
     TRY(tensor_clone(self, &in));
   else
     TRY(tensor_to_dtype(self, (DType)out->dtype, &in));
-  return run_full(call, half ? R2C : C2C, in, count, dims, true);
+  return run_full(call, half ? FFT_R2C : FFT_C2C, in, count, dims, true);
 }
 
 /* ---- _fft_c2r ---- */
@@ -233,7 +291,7 @@ static Status kernel_c2r(Call *call) {
   Status status;
   if (is_trivial(self, out, count, &status)) return status;
   TRY(tensor_clone(self, &in));
-  status = transform(C2R, in, out, out, count, dims, false);
+  status = transform(&call->exec->work, FFT_C2R, in, out, out, count, dims, false);
   tensor_release(in);
   TRY(status);
   return normalize(out, out, count, dims, call_int(call, 2));
