@@ -71,7 +71,11 @@ endif()
 
 include(cmake/manual.cmake)
 # What a program that links libwick.a needs beside it.
-set(WICK_PRIVATE_LIBS "-lz -lpthread -lm -ldl")
+set(WICK_PRIVATE_LIBS "-lpthread -lm -ldl")
+if(ZLIB_FOUND)
+  string(PREPEND WICK_PRIVATE_LIBS "-lz ")
+  set(WICK_PRIVATE_TARGETS "ZLIB::ZLIB;")
+endif()
 # wick.pc finds its prefix from where it lies, so that the installed tree can be moved and `cmake --install --prefix` holds.
 file(RELATIVE_PATH WICK_PC_TO_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 string(REGEX REPLACE "/$" "" WICK_PC_TO_PREFIX "${WICK_PC_TO_PREFIX}")

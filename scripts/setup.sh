@@ -3,8 +3,8 @@
 # to copy is printed. Optional libraries, and packages on systems that this script doesn't know, stop nothing that works.
 # usage: setup.sh [tests] [PACKAGE...]    tests: what tests need besides; packages by Debian's names, needed too
 set -e
-needed="gcc cmake ninja-build pkg-config zlib1g-dev"
-optional="libdnnl-dev libopenblas-openmp-dev liblapacke-dev libcjson-dev libfftw3-dev libpng-dev
+needed="gcc cmake ninja-build pkg-config"
+optional="zlib1g-dev libdnnl-dev libopenblas-openmp-dev liblapacke-dev libcjson-dev libfftw3-dev libpng-dev
   libturbojpeg0-dev libsndfile1-dev"
 if [ "$1" = tests ]; then
   needed="$needed libcmocka-dev python3"
@@ -17,7 +17,7 @@ needed="$needed $*"
 no_dpkg() {
   missing=""
   for tool in cc cmake ninja; do command -v $tool > /dev/null || missing="$missing $tool"; done
-  for header in zlib.h $(case $needed in *cmocka*) echo cmocka.h ;; esac); do
+  for header in $(case $needed in *cmocka*) echo cmocka.h ;; esac); do
     echo "#include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -32,7 +32,7 @@ no_dpkg() {
     *arch*) echo "    sudo pacman -S gcc cmake ninja zlib onednn openblas lapacke cjson fftw libpng libjpeg-turbo libsndfile cmocka pkgconf python" ;;
     *alpine*) echo "    apk add build-base cmake samurai zlib-dev onednn-dev openblas-dev lapack-dev cjson-dev fftw-dev libpng-dev libjpeg-turbo-dev libsndfile-dev cmocka-dev pkgconf python3" ;;
     *suse*) echo "    sudo zypper install gcc cmake ninja zlib-devel onednn-devel openblas-devel lapacke-devel cJSON-devel fftw3-devel libpng16-devel libjpeg62-devel libsndfile-devel libcmocka-devel pkgconf python3" ;;
-    *) echo "    a C compiler, CMake, Ninja and zlib are needed, cmocka for the tests" ;;
+    *) echo "    a C compiler, CMake and Ninja are needed, cmocka for the tests" ;;
   esac >&2
   return 1
 }

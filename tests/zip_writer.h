@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
+#include "serial/archive/inflate.h"
 
 typedef struct Bytes {
   unsigned char *data;
@@ -28,7 +28,7 @@ typedef struct Packed {
 } Packed;
 /* Stored, with the right checksum. */
 static void pack_record(Packed *zip, const char *name, size_t name_length, const Bytes *content) {
-  uint32_t crc = (uint32_t)crc32_z(0, content->data, content->length);
+  uint32_t crc = checksum(content->data, content->length);
   size_t offset = zip->file.length;
   for (int central = 0; central < 2; central++) {
     Bytes *to = central ? &zip->directory : &zip->file;

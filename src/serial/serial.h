@@ -26,6 +26,7 @@
  *   serial/archive/debug_records.h   writing that down
  *   serial/pickle/pickle_ops.h       opcodes, written
  *   serial/pickle/pickler.h          values as pickles
+ *   serial/archive/inflate.h         compressed records, and checksums
  *   serial/archive/zip_writer.h      records to a file
  *   serial/python/reprint.h          both ways, compared
  *   serial/serial.h                  loading modules, torch.save's files, NumPy's files (this file) */

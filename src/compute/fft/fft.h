@@ -1,7 +1,7 @@
-/* Fourier transforms of any length along one dimension, in single and double precision: mixed radices (Stockham's order,
- * which sorts itself: P. N. Swarztrauber, "FFT algorithms for vector computers", 1984), and convolution with a chirp for
- * large prime factors (L. Bluestein, 1970). Lines go through in groups, one in each lane of a vector. Nothing is
- * normalized. */
+/* Fourier transforms of any length along one dimension, in single and double precision: mixed radices (Stockham's
+ * order, which sorts itself: P. N. Swarztrauber, "FFT algorithms for vector computers", 1984), and convolution
+ * with a chirp for large prime factors (L. Bluestein, 1970). Lines go through in groups, one in each lane of a
+ * vector. Nothing is normalized. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,8 +10,8 @@
 #include "base/work.h"
 
 typedef enum FftKind { FFT_C2C, FFT_R2C, FFT_C2R } FftKind;
-/* All lines of an array. Strides are in elements of their side, complex or real; `out` may be `in` if both are complex
- * and have the same strides. */
+/* All lines of an array. Strides are in elements of their side, complex or real; `out` may be `in` if both are
+ * complex and have the same strides. */
 typedef struct FftAxis {
   FftKind kind;
   bool is_double, is_inverse; /* R2C is forward, C2R inverse */

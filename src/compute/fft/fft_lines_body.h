@@ -1,8 +1,8 @@
-/* Transforms of groups of lines, for one instruction set: included once for each of float and double, with NUMBER, LANES
- * and NAMED(name), the name of a function of this form.
+/* Transforms of groups of lines, for one instruction set: included once for each of float and double, with NUMBER,
+ * LANES and NAMED(name), the name of a function of this form.
  *
- * A group lies in split parts: real ones, then imaginary ones. Point j of line l is at j * LANES + l; a line that takes
- * all lanes by itself (a single one) has point j at j. */
+ * A group lies in split parts: real ones, then imaginary ones. Point j of line l is at j * LANES + l; a line that
+ * takes all lanes by itself (a single one) has point j at j. */
 #include <string.h>
 
 typedef NUMBER NAMED(Vector) __attribute__((vector_size(FFT_VECTOR_BYTES), aligned(sizeof(NUMBER))));
@@ -244,8 +244,8 @@ static inline __attribute__((always_inline)) void NAMED(times_pairs)(const NUMBE
     }
 }
 
-/* Bluestein's: the points times the chirp, convolved with its conjugate, times the chirp. `y` and `z` have room for the
- * convolution; the result is in `x`. */
+/* Bluestein's: the points times the chirp, convolved with its conjugate, times the chirp. `y` and `z` have room
+ * for the convolution; the result is in `x`. */
 static inline __attribute__((always_inline)) void NAMED(by_chirp)(const FftPlan *plan, const int lanes, Parts x,
                                                                   Parts y, Parts z) {
   int64_t n = plan->points, length = plan->convolved->points;
@@ -263,8 +263,8 @@ static inline __attribute__((always_inline)) void NAMED(by_chirp)(const FftPlan 
 
 /* ---- between arrays and parts ---- */
 
-/* The spectrum of n real points, of which `z` has the transform of the pairs as n / 2 complex points: each k with n / 2
- * - k. In `z`, which has room for one point more. */
+/* The spectrum of n real points, of which `z` has the transform of the pairs as n / 2 complex points: each k with
+ * n / 2 - k. In `z`, which has room for one point more. */
 static inline __attribute__((always_inline)) void NAMED(untangle)(const NUMBER *roots, int64_t half, const int lanes,
                                                                   NUMBER *re, NUMBER *im) {
   for (int l = 0; l < lanes; l++) {
@@ -284,8 +284,8 @@ static inline __attribute__((always_inline)) void NAMED(untangle)(const NUMBER *
     }
 }
 
-/* The other way, for the inverse transform: from a spectrum of n / 2 + 1 points to the n / 2 whose inverse transform has
- * the real points as pairs. */
+/* The other way, for the inverse transform: from a spectrum of n / 2 + 1 points to the n / 2 whose inverse transform
+ * has the real points as pairs. */
 static inline __attribute__((always_inline)) void NAMED(tangle)(const NUMBER *roots, int64_t half, const int lanes,
                                                                 NUMBER *re, NUMBER *im) {
   for (int l = 0; l < lanes; l++) {

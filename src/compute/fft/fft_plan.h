@@ -14,8 +14,8 @@ typedef struct FftPlan {
   bool is_double;
   int lanes;              /* numbers in a vector */
   FftFactors whole, part; /* of points; of points / split */
-  int split; /* a line alone goes as so many transforms of every split-th point, each in a lane, joined by one more; 0: it
-                can't */
+  /* A line alone goes as so many transforms of every split-th point, each in a lane, joined by one more; 0: it can't. */
+  int split;
   /* exp(-2 pi i k / (points * step)) as pairs, for k below points * step; float or double */
   void *roots;
   int64_t step;

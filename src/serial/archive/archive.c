@@ -4,7 +4,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <zlib.h>
+#include "serial/archive/inflate.h"
 #include "tensor/storage_alike.h"
 
 enum {
@@ -261,50 +261,13 @@ static Status take_budget(Archive *archive, const ArchiveRecord *record, uint64_
 /* Inflates the record's first `bytes` to `to`; all of them when bytes is the record's size. */
 static Status inflate_to(Archive *archive, const ArchiveRecord *record, void *to, size_t bytes) {
   assert(bytes <= record->size);
-  enum { PIECE = 1 << 16 };
-  z_stream stream = {0};
-  unsigned char *piece = mem_alloc(PIECE);
-  if (!piece) return status_out_of_memory();
-  if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) {
-    mem_free(piece);
-    return status_out_of_memory();
-  }
-  unsigned char none, *next = to ? to : &none;
-  uint64_t offset = record->data, left = record->stored;
-  size_t done = 0;
-  Status status = OK;
-  int state = Z_OK;
-  while (state != Z_STREAM_END && !status) {
-    if (stream.avail_in == 0 && left) {
-      stream.avail_in = (uInt)(left < PIECE ? left : PIECE);
-      stream.next_in = piece;
-      status = byte_source_read(archive->source, offset, piece, stream.avail_in);
-      if (status) break;
-      offset += stream.avail_in;
-      left -= stream.avail_in;
-    }
-    uInt room = (uInt)(bytes - done < (1u << 30) ? bytes - done : (1u << 30)), had_in = stream.avail_in;
-    unsigned char beyond;
-    bool full = room == 0;
-    stream.next_out = full ? &beyond : next + done;
-    stream.avail_out = full ? 1 : room;
-    state = inflate(&stream, Z_NO_FLUSH);
-    uInt given = (full ? 1 : room) - stream.avail_out;
-    if (full && given) {
-      if (bytes < record->size) break; /* only a prefix was wanted */
-      status = record_error(record, "inflates to more than it says");
-    } else {
-      done += given;
-    }
-    if (!status && state != Z_OK && state != Z_STREAM_END && state != Z_BUF_ERROR)
-      status = record_error(record, "does not inflate");
-    if (!status && state != Z_STREAM_END && !given && stream.avail_in == had_in && !left)
-      status = record_error(record, "is cut");
-  }
-  if (!status && done != bytes) status = record_error(record, "inflates to less than it says");
-  inflateEnd(&stream);
-  mem_free(piece);
-  return status;
+  size_t done;
+  InflateEnd end;
+  TRY(inflate_record(archive->source, record->data, record->stored, to, bytes, &done, &end));
+  if (end == INFLATE_BAD) return record_error(record, "does not inflate");
+  if (end == INFLATE_CUT) return record_error(record, "is cut");
+  if (end == INFLATE_FULL && bytes == record->size) return record_error(record, "inflates to more than it says");
+  return done == bytes ? OK : record_error(record, "inflates to less than it says");
 }
 
 static Status read_to(Archive *archive, const ArchiveRecord *record, void *to, size_t bytes) {
@@ -314,7 +277,7 @@ static Status read_to(Archive *archive, const ArchiveRecord *record, void *to, s
   } else {
     TRY(byte_source_read(archive->source, record->data, to, bytes));
   }
-  if (archive->check_crc && bytes == record->size && crc32_z(0, to, bytes) != record->crc)
+  if (archive->check_crc && bytes == record->size && checksum(to, bytes) != record->crc)
     return record_error(record, "has a wrong checksum");
   return OK;
 }

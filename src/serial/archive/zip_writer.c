@@ -2,7 +2,11 @@
 #include "serial/archive/zip_writer.h"
 
 #include <assert.h>
+#ifdef WICK_HAVE_ZLIB
 #include <zlib.h>
+#endif
+
+#include "serial/archive/inflate.h"
 
 enum {
   ALIGNMENT = 64,
@@ -122,11 +126,12 @@ static Status put_record(ZipWriter *writer, ZipRecord record, Str name, const vo
 }
 
 Status zip_writer_add(ZipWriter *writer, Str name, const void *data, size_t size) {
-  ZipRecord record = {.size = size, .stored = size, .crc = (uint32_t)crc32_z(0, data, size)};
+  ZipRecord record = {.size = size, .stored = size, .crc = checksum(data, size)};
   return put_record(writer, record, name, data);
 }
 
-/* The whole text at once; *out is NULL when that is not smaller. */
+/* The whole text at once; *out is NULL when that is not smaller, and in builds without zlib. */
+#ifdef WICK_HAVE_ZLIB
 static Status deflate_text(const void *data, size_t size, unsigned char **out, size_t *out_size) {
   z_stream stream = {0};
   *out = NULL;
@@ -151,13 +156,20 @@ static Status deflate_text(const void *data, size_t size, unsigned char **out, s
   }
   return OK;
 }
+#else
+static Status deflate_text(const void *data, size_t size, unsigned char **out, size_t *out_size) {
+  (void)data;
+  *out = NULL, *out_size = size;
+  return OK;
+}
+#endif
 
 Status zip_writer_add_text(ZipWriter *writer, Str name, const void *data, size_t size) {
   unsigned char *smaller;
   size_t stored;
   TRY(deflate_text(data, size, &smaller, &stored));
   if (!smaller) return zip_writer_add(writer, name, data, size);
-  ZipRecord record = {.size = size, .stored = stored, .crc = (uint32_t)crc32_z(0, data, size), .deflated = true};
+  ZipRecord record = {.size = size, .stored = stored, .crc = checksum(data, size), .deflated = true};
   Status status = put_record(writer, record, name, smaller);
   mem_free(smaller);
   return status;

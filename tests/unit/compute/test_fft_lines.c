@@ -1,5 +1,5 @@
-/* Fourier transforms against sums of roots of unity, of every length to 200 and some beyond: kinds, precisions, strides,
- * few lines and many. */
+/* Fourier transforms against sums of roots of unity, of every length to 200 and some beyond: kinds, precisions,
+ * strides, few lines and many. */
 #include <complex.h>
 #include <math.h>
 #include <setjmp.h>

@@ -176,21 +176,15 @@ static void test_sizes_that_lie(void **state) {
 
 static void test_deflated(void **state) {
   (void)state;
-  unsigned char packed[200];
+  static unsigned char packed[] = {
+      0xed, 0xc1, 0x31, 0x01, 0x00, 0x00, 0x00, 0xc2, 0xa0, 0xda, 0x8b,
+      0x6f, 0x0a, 0x3f, 0xa0, 0x00, 0x00, 0x00, 0x00, 0x80, 0xb7, 0x01}; /* 5,000 times x, as zlib deflates them */
   char content[5000];
   memset(content, 'x', sizeof content);
-  z_stream z = {0};
-  assert_int_equal(deflateInit2(&z, 9, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY), Z_OK);
-  z.next_in = (unsigned char *)content;
-  z.avail_in = sizeof content;
-  z.next_out = packed;
-  z.avail_out = sizeof packed;
-  assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
-  Bytes stored = {packed, z.total_out, 0};
+  Bytes stored = {packed, sizeof packed, 0};
   Packed zip = {0};
   pack_record(&zip, "m/a", 3, &stored);
-  deflateEnd(&z);
-  uint32_t crc = (uint32_t)crc32_z(0, (unsigned char *)content, sizeof content);
+  uint32_t crc = checksum(content, sizeof content);
   pack_finish(&zip);
   unsigned char *entry = entry_of(&zip.file, "m/a");
   entry[10] = 8;

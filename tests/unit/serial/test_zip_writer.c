@@ -66,7 +66,9 @@ static void write_and_read(uint32_t limit, uint16_t count_limit) {
   Archive *archive = open_path();
   assert_int_equal(archive->records.length, 5);
   for (size_t i = 0; i < 5; i++) assert_int_equal(archive->records.data[i].data % 64, 0);
+#ifdef WICK_HAVE_ZLIB
   assert_true(archive_find(archive, STR("code/a.py"))->stored < 100);
+#endif
   expect_record(archive, "data/0", text, 777);
   expect_record(archive, "code/a.py", text, sizeof text);
   expect_record(archive, "tiny", "x", 1);
