@@ -11,6 +11,15 @@
 
 struct PackedWeights;
 
+/* How near a call's results have to be to those of the program as written. Chosen for a runtime, and part of what
+ * plans, compiled kernels and packed weights are found by: what was made for one precision is no other's. */
+typedef enum Precision {
+  PRECISION_EXACT, /* bit by bit, but for what docs/kernels.md lists */
+  PRECISION_COUNT
+} Precision;
+enum { PRECISION_BITS = 2, PRECISION_LIMIT = 1 << PRECISION_BITS }; /* what keys have room for */
+_Static_assert((int)PRECISION_COUNT <= (int)PRECISION_LIMIT, "each precision has its place in keys");
+
 /* What a call may still use up, shared with all it forks. */
 typedef struct WorkBudget {
   _Atomic int64_t steps_left; /* back edges and calls; INT64_MAX: no limit */
@@ -20,6 +29,7 @@ typedef struct WorkBudget {
 
 typedef struct Work {
   int threads;              /* for parallel_for */
+  Precision precision;      /* the runtime's: set by exec_init_in, and for what plans compute in advance */
   bool is_limited;          /* there is a deadline or a stop flag: asked after every operator */
   uint32_t first_epoch;     /* storage_epoch_begin() of a function's first call, while it runs; 0: of a later one */
   const _Atomic bool *stop; /* polled by long loops; NULL: never. Set by cancel and deadline */

@@ -37,7 +37,9 @@ Status exec_synchronize(const Exec *exec) {
 void exec_init_in(Exec *exec, Runtime *runtime, const Services *services) {
   int threads = __atomic_load_n(&runtime->threads, __ATOMIC_RELAXED);
   *exec = (Exec){
-      .work = {.threads = threads ? threads : parallel_default_threads(), .packed_weights = runtime->packed_weights},
+      .work = {.threads = threads ? threads : parallel_default_threads(),
+               .precision = (Precision)atomic_load_explicit(&runtime->precision, memory_order_relaxed),
+               .packed_weights = runtime->packed_weights},
       .services = services,
       .runtime = runtime,
       .executor = atomic_load_explicit(&runtime->executor, memory_order_acquire),

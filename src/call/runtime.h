@@ -33,6 +33,7 @@ typedef struct Runtime {
   void *observe_user;
   _Atomic(const struct ExecutorOptions *) executor; /* executor/executor.h; NULL: as the environment says */
   _Atomic uint8_t fusers[2];        /* fuse/backend.h: of groups on CPU and CUDA; 0: as the environment says */
+  _Atomic uint8_t precision;        /* Precision */
   _Atomic uint8_t quantized_engine; /* QuantizedEngine; 0: the processor's */
 } Runtime;
 

@@ -2,8 +2,6 @@
  * into a graph what they say. ORDER spec: both visit in the same order. */
 #include "executor/argument_spec.h"
 
-#include <assert.h>
-
 #include "ivalue/lock.h"
 #include "pass/motion/inliner.h"
 #include "pass/pass.h"
@@ -201,16 +199,17 @@ static void put_attributes(ArgumentSpec *spec, const AttributePaths *paths, IVal
   if (!fits) spec->failed = true;
 }
 
-void argument_spec_inputs(ArgumentSpec *spec, bool grad_enabled, bool tensors, const Graph *graph,
+void argument_spec_inputs(ArgumentSpec *spec, const Exec *exec, bool tensors, const Graph *graph,
                           const IValue *arguments, uint32_t count) {
   spec->count = 0;
   spec->capacity = SPEC_FEW_WORDS;
   spec->words = spec->few;
   spec->failed = count != graph_input_count(graph);
-  spec->grad_enabled = grad_enabled;
+  spec->grad_enabled = exec->grad_enabled;
+  spec->precision = exec->work.precision;
   spec->tensors = tensors;
   if (spec->failed) return;
-  put(spec, grad_enabled);
+  put(spec, argument_spec_terms(spec));
   for (uint32_t i = 0; i < count; i++) put_input(spec, graph_input(graph, i)->type, arguments[i]);
 }
 

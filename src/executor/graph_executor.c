@@ -39,7 +39,7 @@ void graph_executor_free(GraphExecutor *e) {
   for (int mode = 0; mode < EXECUTOR_MODE_COUNT; mode++) {
     VariantList *list = &e->lists[mode];
     for (uint32_t i = 0; i < atomic_load(&list->count); i++) variant_free(atomic_load(&list->items[i]));
-    for (int i = 0; i < GENERIC_VARIANTS; i++) variant_free(atomic_load(&list->generic[i]));
+    for (int i = 0; i < CALL_TERMS; i++) variant_free(atomic_load(&list->generic[i]));
   }
   AttributePaths *paths = atomic_load(&e->paths);
   if (paths) attribute_paths_dispose(paths);
@@ -93,7 +93,7 @@ static void weigh_guards_of(ExecutorLink *link, void *unused) {
   (void)unused;
   VariantList *list = &((GraphExecutor *)link)->lists[EXECUTOR_PROFILING];
   for (uint32_t i = atomic_load(&list->count); i-- > 0;) variant_weigh(atomic_load(&list->items[i]));
-  for (int i = 0; i < GENERIC_VARIANTS; i++) {
+  for (int i = 0; i < CALL_TERMS; i++) {
     Variant *generic = atomic_load(&list->generic[i]);
     if (generic) variant_weigh(generic);
   }
@@ -137,7 +137,7 @@ static Variant *ask_for_plan(GraphExecutor *e, Exec *exec, const IValue *argumen
 }
 
 static bool is_hopeless(const GraphExecutor *e, const Exec *exec) {
-  return atomic_load_explicit(&e->hopeless[exec->grad_enabled], memory_order_relaxed);
+  return atomic_load_explicit(&e->hopeless[call_terms_of(exec)], memory_order_relaxed);
 }
 
 /* The variant's plan, acquired, and the state that goes with it. NULL: the call runs the graph as written. */

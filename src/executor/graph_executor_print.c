@@ -20,7 +20,7 @@ static void print_variants(GraphExecutor *e, Shown shown, StrBuf *out) {
   for (int mode = 0; mode < EXECUTOR_MODE_COUNT; mode++) {
     VariantList *list = &e->lists[mode];
     for (uint32_t i = atomic_load(&list->count); i-- > 0;) print_variant(atomic_load(&list->items[i]), shown, out);
-    for (int i = 0; i < GENERIC_VARIANTS; i++) print_variant(atomic_load(&list->generic[i]), shown, out);
+    for (int i = 0; i < CALL_TERMS; i++) print_variant(atomic_load(&list->generic[i]), shown, out);
   }
 }
 
@@ -28,9 +28,8 @@ static void print_variants(GraphExecutor *e, Shown shown, StrBuf *out) {
 Plan *graph_executor_newest_plan(GraphExecutor *e) {
   for (int mode = 0; mode < EXECUTOR_MODE_COUNT; mode++) {
     VariantList *list = &e->lists[mode];
-    for (uint32_t i = atomic_load(&list->count) + GENERIC_VARIANTS; i-- > 0;) {
-      Variant *v =
-          i < GENERIC_VARIANTS ? atomic_load(&list->generic[i]) : atomic_load(&list->items[i - GENERIC_VARIANTS]);
+    for (uint32_t i = atomic_load(&list->count) + CALL_TERMS; i-- > 0;) {
+      Variant *v = i < CALL_TERMS ? atomic_load(&list->generic[i]) : atomic_load(&list->items[i - CALL_TERMS]);
       Plan *plan = v ? variant_acquire(v) : NULL;
       if (plan) return plan;
     }

@@ -221,6 +221,7 @@ static Status begin(const PlanRequest *request, Making *w) {
   w->spec = (SpecWriter){request->spec, request->paths, request->values, &w->exec};
   exec_init_in(&w->exec, request->caller ? request->caller->runtime : runtime_of_process(), request->services);
   w->exec.work.threads = 1;
+  w->exec.work.precision = request->precision;
   if (request->function) w->exec.device_map = &request->function->unit->device_map;
   w->exec.is_silent = !request->caller;
   STATISTIC_ADD(compiles);

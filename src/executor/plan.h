@@ -45,6 +45,7 @@ typedef struct PlanRequest {
   uint32_t profiled_runs;  /* for PLAN_PROFILING */
   ProfilingRecord *record; /* likewise: NULL, or that of such a plan of before, which goes on */
   bool grad_enabled;       /* the calls' grad mode */
+  Precision precision;     /* theirs */
   bool small_derivatives;  /* as in ExecutorOptions */
   const Services *services;
   const Exec *caller; /* whose runtime's observer is shown the passes; NULL: nobody's */

@@ -21,7 +21,7 @@
 #include "executor/plan.h"
 #include "ivalue/snapshot.h"
 
-enum { MAX_VARIANTS = 32, GENERIC_VARIANTS = 2 };
+enum { MAX_VARIANTS = 32 };
 
 typedef enum Stage {
   STAGE_NEW,
@@ -55,7 +55,7 @@ typedef struct Variant {
 typedef struct VariantList {
   _Atomic uint32_t count;
   _Atomic(Variant *) items[MAX_VARIANTS];
-  _Atomic(Variant *) generic[GENERIC_VARIANTS]; /* by grad mode */
+  _Atomic(Variant *) generic[CALL_TERMS];
 } VariantList;
 
 struct GraphExecutor {
@@ -71,7 +71,7 @@ struct GraphExecutor {
   _Atomic bool is_finding, was_called;
   _Atomic(AttributePaths *) paths; /* NULL: not looked for yet */
   VariantList lists[EXECUTOR_MODE_COUNT];
-  _Atomic uint8_t hopeless[GENERIC_VARIANTS]; /* by grad mode: optimizing gains nothing, whatever the arguments */
+  _Atomic uint8_t hopeless[CALL_TERMS]; /* optimizing gains nothing, whatever the arguments */
   /* without a function: */
   TypeStore *store; /* of `graph` */
   VEC(const Source *) sources;

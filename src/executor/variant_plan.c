@@ -8,7 +8,7 @@ void variants_each(GraphExecutor *e, void (*visit)(Variant *v, void *argument), 
   for (int mode = 0; mode < EXECUTOR_MODE_COUNT; mode++) {
     VariantList *list = &e->lists[mode];
     for (uint32_t i = atomic_load(&list->count); i-- > 0;) visit(atomic_load(&list->items[i]), argument);
-    for (int i = 0; i < GENERIC_VARIANTS; i++) {
+    for (int i = 0; i < CALL_TERMS; i++) {
       Variant *generic = atomic_load(&list->generic[i]);
       if (generic) visit(generic, argument);
     }

@@ -117,11 +117,11 @@ static Variant *add(GraphExecutor *e, ExecutorMode mode, const ExecutorOptions *
       atomic_store(&list->count, used + 1);
     }
   } else if (!v) {
-    v = atomic_load(&list->generic[spec->grad_enabled]);
+    v = atomic_load(&list->generic[argument_spec_terms(spec)]);
     if (!v) {
       reason_add(REASON_PLAN_NOT_CACHED, e->graph->block->ret->range);
       v = variant_new(e, mode, options, spec, true, arguments, count);
-      atomic_store(&list->generic[spec->grad_enabled], v);
+      atomic_store(&list->generic[argument_spec_terms(spec)], v);
     }
   }
   lock_drop(&e->lock);
@@ -138,7 +138,7 @@ Variant *graph_executor_variant(GraphExecutor *e, Exec *exec, ExecutorMode mode,
   if (!paths) return NULL;
   VariantList *list = &e->lists[mode];
   ArgumentSpec spec;
-  argument_spec_inputs(&spec, exec->grad_enabled, mode == EXECUTOR_SPECIALIZING, e->graph, arguments, count);
+  argument_spec_inputs(&spec, exec, mode == EXECUTOR_SPECIALIZING, e->graph, arguments, count);
   Variant *v = call_state_variant(state, &spec);
   if (!v) {
     call_state_rely_on(state, paths);
@@ -147,7 +147,7 @@ Variant *graph_executor_variant(GraphExecutor *e, Exec *exec, ExecutorMode mode,
   if (!v && !spec.failed) {
     v = find(list, &spec);
     if (!v && atomic_load(&list->count) >= (options->max_plans < MAX_VARIANTS ? options->max_plans : MAX_VARIANTS))
-      v = atomic_load(&list->generic[spec.grad_enabled]);
+      v = atomic_load(&list->generic[argument_spec_terms(&spec)]);
     if (!v) v = add(e, mode, options, &spec, arguments, count);
   }
   argument_spec_dispose(&spec);

@@ -37,6 +37,7 @@ static Status make_plan(Variant *v, PlanKind kind, const Plan *instead_of, Plan 
                          .profiled_runs = v->options.profiled_runs,
                          .record = v->record,
                          .grad_enabled = v->spec.grad_enabled,
+                         .precision = v->spec.precision,
                          .small_derivatives = v->options.small_derivatives,
                          .services = e->services,
                          .caller = v->caller};
@@ -57,10 +58,10 @@ static bool settle_on(Variant *v, Plan *plan, Stage from) {
   if (settles) settle(v, kept ? plan_retain(kept) : NULL);
   lock_drop(&e->lock);
   if (settles && !kept) {
-    enum { GRAD_MODE_ALONE = 1 };
+    enum { TERMS_ALONE = 1 };
     reason_add(REASON_PLAN_WITHOUT_GAIN, e->graph->block->ret->range);
-    if (v->options.mode == EXECUTOR_PROFILING && v->spec.count == GRAD_MODE_ALONE)
-      atomic_store(&e->hopeless[v->spec.grad_enabled], 1);
+    if (v->options.mode == EXECUTOR_PROFILING && v->spec.count == TERMS_ALONE)
+      atomic_store(&e->hopeless[argument_spec_terms(&v->spec)], 1);
   }
   plan_release(plan);
   return settles;

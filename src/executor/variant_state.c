@@ -1,6 +1,6 @@
 /* The state of a call: what a plan and the choice of it rely on of the first argument's attributes. The object keeps a
- * Snapshot of that for each executor, mode and grad mode, so that a call of a settled module compares the stamp and
- * does not walk paths and read attributes one by one. */
+ * Snapshot of that for each executor, mode, grad mode and precision, so that a call of a settled module compares the
+ * stamp and does not walk paths and read attributes one by one. */
 #include "executor/variant.h"
 
 #include "interp/state.h"
@@ -9,7 +9,7 @@
 CallState call_state_begin(const GraphExecutor *e, const Exec *exec, ExecutorMode mode, const IValue *arguments,
                            uint32_t count) {
   _Static_assert(EXECUTOR_MODE_COUNT <= 4, "two bits say which");
-  CallState state = {.reader = e->serial << 3 | (uint64_t)mode << 1 | exec->grad_enabled};
+  CallState state = {.reader = (e->serial << 2 | (uint64_t)mode) * CALL_TERMS + call_terms_of(exec)};
   if (!count || arguments[0].tag != TAG_OBJECT || !object_is_shared(arguments[0].object)) return state;
   state.object = arguments[0].object;
   state.stamp = state_stamp_now();

@@ -168,7 +168,7 @@ static Status run_prepared(PointwiseRun *run, const Call *call, int device_type)
       take_number(&run->arguments[i]);
   TRY(simplify(run, kernel->argument_count, kernel->output_count, &layout));
   TRY(compiled_of(kernel, &list));
-  fuse_signature(kernel, run->arguments, kernel->argument_count, run->outputs, &signature);
+  fuse_signature(call->exec->work.precision, kernel, run->arguments, kernel->argument_count, run->outputs, &signature);
   TRY(fuse_compiled_enter_now(list, kernel, fuse_all_of(device_type), &signature, &compiled));
   Status status = fuse_compiled_run(compiled, call->exec->work.threads, run->arguments, run->outputs);
   fuse_compiled_leave(compiled);

@@ -371,19 +371,19 @@ static FuseRefusal make_outputs(Run *run, const FuseEntry *entry, const Tensor *
 static FuseRefusal run_kernel(const Run *run, FuseKernel *kernel, const TileArgument *arguments, Tensor *const *outputs,
                               Status *status) {
   const FuseGroup *g = run->call.group;
-  int threads = run->call.exec->work.threads;
+  const Work *work = &run->call.exec->work;
   if (__builtin_expect(run->chain != 1u << FUSER_TILE, 0)) {
     FuseSignature signature;
-    fuse_signature(kernel->kernel, arguments, kernel->argument_count, outputs, &signature);
+    fuse_signature(work->precision, kernel->kernel, arguments, kernel->argument_count, outputs, &signature);
     FuseCompiled *compiled = fuse_compiled_enter(&kernel->compiled, kernel->kernel, run->chain, &signature, g->range);
     if (compiled) {
-      *status = fuse_compiled_run(compiled, threads, arguments, outputs);
+      *status = fuse_compiled_run(compiled, work->threads, arguments, outputs);
       fuse_compiled_leave(compiled);
       return *status ? FUSE_FAILED : FUSE_NOT_REFUSED;
     }
     if (!(run->chain >> FUSER_TILE & 1)) return FUSE_NOT_READY;
   }
-  *status = fuse_backend_tile.run(kernel->kernel, kernel->interpreted, threads, arguments, outputs);
+  *status = fuse_backend_tile.run(kernel->kernel, kernel->interpreted, work->threads, arguments, outputs);
   return *status ? FUSE_FAILED : FUSE_NOT_REFUSED;
 }
 

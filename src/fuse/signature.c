@@ -24,11 +24,12 @@ static FuseOperandSignature describe(const Tensor *t, const Tensor *like) {
   return operand;
 }
 
-void fuse_signature(const KernelIr *kernel, const TileArgument *arguments, int argument_count, Tensor *const *outputs,
-                    FuseSignature *out) {
+void fuse_signature(Precision precision, const KernelIr *kernel, const TileArgument *arguments, int argument_count,
+                    Tensor *const *outputs, FuseSignature *out) {
   const Tensor *like = outputs[0];
   FuseOperandSignature *operand = out->operands;
   assert(like->ndim <= 8);
+  out->precision = (uint8_t)precision;
   out->rank = like->ndim;
   out->argument_count = (uint8_t)argument_count;
   out->output_count = (uint8_t)kernel->output_count;

@@ -18,6 +18,7 @@ struct PackedWeight {
   PackedWeights *store;          /* NULL: it went before, and this one is all that is left of the weight */
   Heap *heap;                    /* the store's, which lives as long as this */
   WeightLayout layout;
+  Precision precision; /* of the calls that it is for */
   int64_t offset;
   uint32_t version;  /* of the content; with it and the offset the weight's identity */
   uint64_t checksum; /* of the weight; 0 where the version tells */
@@ -192,20 +193,28 @@ static Moment moment_of(const Tensor *weight) {
   return now;
 }
 
-static bool is_of(const PackedWeight *p, const PackedWeights *store, const Tensor *weight, const WeightLayout *layout) {
-  return p->store == store && p->offset == weight->offset && memcmp(&p->layout, layout, sizeof *layout) == 0;
+/* What a call looks for. */
+typedef struct Wanted {
+  PackedWeights *store;
+  const Work *work;
+  const Tensor *weight;
+  const WeightLayout *layout;
+} Wanted;
+
+static bool is_of(const PackedWeight *p, const Wanted *w) {
+  return p->store == w->store && p->precision == w->work->precision && p->offset == w->weight->offset &&
+         memcmp(&p->layout, w->layout, sizeof *w->layout) == 0;
 }
 static bool is_current(const PackedWeight *p, const Moment *now) {
   return p->version == now->version && p->checksum == now->checksum;
 }
 
 /* The one of the content as it is now; else, `old`, one that nobody uses: its memory is the new one's. */
-static PackedWeight *find(const PackedWeights *store, const Tensor *weight, const WeightLayout *layout,
-                          const Moment *now, bool old) {
-  Storage *content = storage_content(weight->storage);
+static PackedWeight *find(const Wanted *w, const Moment *now, bool old) {
+  Storage *content = storage_content(w->weight->storage);
   for (StorageFollower *f = atomic_load(&content->followers); f; f = f->next) {
     PackedWeight *p = (PackedWeight *)f;
-    if (f->leave != on_leave || !is_of(p, store, weight, layout)) continue;
+    if (f->leave != on_leave || !is_of(p, w)) continue;
     if (old ? !p->users && !is_current(p, now) : is_current(p, now)) return p;
   }
   return NULL;
@@ -231,21 +240,23 @@ static bool is_seen_again(PackedWeights *store, const Tensor *weight, const Mome
 
 typedef enum Packs { PACKS_SEEN_AGAIN, PACKS_IF_THERE_IS_ROOM, PACKS_ALWAYS } Packs;
 
-static PackedWeight *weight_new(PackedWeights *store, const Tensor *weight, const WeightLayout *layout) {
+static PackedWeight *weight_new(const Wanted *w) {
+  PackedWeights *store = w->store;
   PackedWeight *p = mem_calloc(1, sizeof *p);
-  float *data = p ? lasting_alloc(store->heap, layout->bytes) : NULL;
+  float *data = p ? lasting_alloc(store->heap, w->layout->bytes) : NULL;
   if (!data) {
     mem_free(p);
     return NULL;
   }
   p->follower.leave = on_leave;
   p->follower.free = on_free;
-  p->layout = *layout;
+  p->layout = *w->layout;
+  p->precision = w->work->precision;
   p->store = store;
   p->heap = store->heap;
-  p->offset = weight->offset;
+  p->offset = w->weight->offset;
   p->data = data;
-  cache_count(store->heap, (int64_t)layout->bytes);
+  cache_count(store->heap, (int64_t)w->layout->bytes);
   return p;
 }
 
@@ -292,24 +303,25 @@ static void set_rest(PackedWeight *p, WinogradRest *rest) {
   mem_free(old);
 }
 
-static PackedWeight *pack_now(PackedWeights *store, int threads, const Tensor *weight, const WeightLayout *layout,
-                              Moment now) {
+static PackedWeight *pack_now(const Wanted *w, Moment now) {
+  PackedWeights *store = w->store;
+  const Tensor *weight = w->weight;
   lock_take(&store->packing);
   storage_lock();
   now.version = atomic_load(&storage_content(weight->storage)->version);
-  PackedWeight *found = use(find(store, weight, layout, &now, false)), *old = NULL;
-  PackedWeight *p = found ? NULL : find(store, weight, layout, &now, true);
+  PackedWeight *found = use(find(w, &now, false)), *old = NULL;
+  PackedWeight *p = found ? NULL : find(w, &now, true);
   if (p) drop(p, &old); /* to be packed anew */
   storage_unlock();
   if (!found) {
-    if (!p) p = weight_new(store, weight, layout);
+    if (!p) p = weight_new(w);
     if (p) {
       set_rest(p, NULL);
       p->was_asked = false;
       p->version = now.version;
       p->checksum = now.checksum;
     }
-    if (p && put_in_order(threads, weight, layout, p->data)) {
+    if (p && put_in_order(w->work->threads, weight, w->layout, p->data)) {
       publish(store, weight, p);
       found = p;
     } else if (p) {
@@ -331,31 +343,33 @@ static void find_rest(PackedWeights *store, int threads, const Tensor *weight, P
   storage_drop_found();
 }
 
-static PackedWeight *take(PackedWeights *store, const Work *work, const Tensor *weight, const WeightLayout *layout,
-                          Packs packs) {
+static PackedWeight *take(const Wanted *w, Packs packs) {
+  PackedWeights *store = w->store;
+  const Tensor *weight = w->weight;
   Moment now = moment_of(weight);
   storage_lock();
   now.version = atomic_load(&storage_content(weight->storage)->version);
-  PackedWeight *p = use(find(store, weight, layout, &now, false));
+  PackedWeight *p = use(find(w, &now, false));
   bool wants = !p && (packs != PACKS_SEEN_AGAIN || is_seen_again(store, weight, &now));
-  bool asks = p && is_winograd(layout) && !p->was_asked && !work->first_epoch;
+  bool asks = p && is_winograd(w->layout) && !p->was_asked && !w->work->first_epoch;
   if (asks) p->was_asked = true;
   storage_unlock();
-  if (asks) find_rest(store, work->threads, weight, p);
-  if (!wants || (packs != PACKS_ALWAYS && !cache_has_room(store->heap, layout->bytes))) return p;
+  if (asks) find_rest(store, w->work->threads, weight, p);
+  if (!wants || (packs != PACKS_ALWAYS && !cache_has_room(store->heap, w->layout->bytes))) return p;
   HEAP_SCOPE(store->heap);
   MemBudget *budget = mem_budget_enter(NULL); /* what is kept is nobody's */
-  p = pack_now(store, work->threads, weight, layout, now);
+  p = pack_now(w, now);
   mem_budget_enter(budget);
   return p;
 }
 
-static PackedWeights *store_of(const Work *work) {
-  return work->packed_weights ? work->packed_weights : &of_process;
+static Wanted wanted(const Work *work, const Tensor *weight, const WeightLayout *layout) {
+  return (Wanted){work->packed_weights ? work->packed_weights : &of_process, work, weight, layout};
 }
 
 PackedWeight *packed_weight_take(const Work *work, const Tensor *weight, const WeightLayout *layout) {
-  return take(store_of(work), work, weight, layout, PACKS_ALWAYS);
+  Wanted w = wanted(work, weight, layout);
+  return take(&w, PACKS_ALWAYS);
 }
 
 /* A function's first call packs what was there before it: state and arguments come again, and the calls after it are
@@ -366,7 +380,8 @@ static bool will_come_again(const Work *work, const Tensor *weight) {
 
 PackedWeight *packed_weight_take_settled(const Work *work, const Tensor *weight, const WeightLayout *layout) {
   Packs packs = will_come_again(work, weight) ? PACKS_IF_THERE_IS_ROOM : PACKS_SEEN_AGAIN;
-  return take(store_of(work), work, weight, layout, packs);
+  Wanted w = wanted(work, weight, layout);
+  return take(&w, packs);
 }
 
 const float *packed_weight_data(const PackedWeight *packed) {
@@ -434,8 +449,9 @@ static void whole_free(void *context) {
 static PackedWeight *part_at(const Storage *content, int64_t offset) {
   for (StorageFollower *f = atomic_load(&content->followers); f; f = f->next) {
     PackedWeight *p = (PackedWeight *)f;
-    if (f->leave == on_leave && p->offset == offset && (p->layout.transform == WEIGHT_AS_IT_IS || p->rest) &&
-        !p->checksum && p->version == atomic_load(&content->version) && p->heap == content->context)
+    if (f->leave == on_leave && p->offset == offset && p->precision == PRECISION_EXACT &&
+        (p->layout.transform == WEIGHT_AS_IT_IS || p->rest) && !p->checksum &&
+        p->version == atomic_load(&content->version) && p->heap == content->context)
       return p;
   }
   return NULL;

@@ -1,10 +1,10 @@
 /* Weights of convolutions and linear layers in the order in which a kernel reads them, kept by the runtime for calls to
  * come.
  *
- * A packed weight belongs to the content of a storage, which storages may share (tensor/storage_share.h), an offset and
- * a version: one that was written to since is packed again, into the memory of the old. It goes with the content. Of
- * memory whose address somebody outside has (borrowed, or looked at) the version tells
- * nothing; there a sum over the content is compared. It does not depend on biases or on what
+ * A packed weight belongs to the content of a storage, which storages may share (tensor/storage_share.h), an
+ * offset, a version and the calls' precision: one that was written to since is packed again, into the memory of
+ * the old. It goes with the content. Of memory whose address somebody outside has (borrowed, or looked at) the
+ * version tells nothing; there a sum over the content is compared. It does not depend on biases or on what
  * follows, so that all convolutions by one weight share it, as far as they are done in the same way. */
 #pragma once
 

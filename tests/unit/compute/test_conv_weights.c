@@ -133,6 +133,30 @@ static void packs_again_after_a_write(void **state) {
   tensor_release(weight);
 }
 
+/* Each finds its own, in the same layout, and only exact ones stand for the weight. */
+static void precisions_do_not_meet(void **state) {
+  (void)state;
+  static const int64_t sizes[] = {16, 4, 3, 3};
+  static const Work other = {.threads = 2, .precision = PRECISION_COUNT};
+  WeightLayout l = layout_of(4, 0, sizes, 1, (int64_t[]){16}, (int[]){0});
+  Tensor *weight = counting(16 * 4 * 9);
+  ContentSource source;
+  PackedWeight *near = packed_weight_take(&other, weight, &l);
+  assert_non_null(near);
+  assert_false(packed_weights_source(weight->storage, &source));
+  PackedWeight *exact = take(weight, &l);
+  assert_ptr_not_equal(exact, near);
+  assert_true(packed_weights_source(weight->storage, &source));
+  source.free(source.context);
+  packed_weight_give_back(near);
+  packed_weight_give_back(exact);
+  assert_int_equal(packs_of(weight, &l), 0);
+  PackedWeight *again = packed_weight_take(&other, weight, &l);
+  assert_ptr_equal(again, near);
+  packed_weight_give_back(again);
+  tensor_release(weight);
+}
+
 static void trim_empties_the_store(void **state) {
   (void)state;
   static const int64_t sizes[] = {16, 4, 3, 3};
@@ -595,6 +619,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(layouts),
       cmocka_unit_test(packs_again_after_a_write),
+      cmocka_unit_test(precisions_do_not_meet),
       cmocka_unit_test(trim_empties_the_store),
       cmocka_unit_test(settles_at_the_second_sight),
       cmocka_unit_test(plans_pack_nothing),

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "api/handles.h"
 #include "base/queue.h"
 #include "executor/compile_times.h"
 #include "wick/wick.h"
@@ -80,7 +81,7 @@ static wick_stats stats(void) {
   return s;
 }
 
-static wick_runtime *runtime_of(uint32_t executor, uint32_t synchronous, uint32_t depth) {
+static wick_runtime *runtime_with(uint32_t executor, uint32_t synchronous, uint32_t depth) {
   wick_runtime *runtime;
   wick_executor_options options = {
       .size = sizeof options, .executor = executor, .synchronous = synchronous, .bailout_depth = depth};
@@ -160,7 +161,7 @@ static void test_first_call_makes_small_plans(void **state) {
   (void)state;
   int threads = thread_count();
   for (uint32_t executor = WICK_EXECUTOR_SPECIALIZING; executor <= WICK_EXECUTOR_PROFILING; executor++) {
-    wick_runtime *runtime = runtime_of(executor, 0, 1);
+    wick_runtime *runtime = runtime_with(executor, 0, 1);
     wick_module *module = compile(runtime);
     wick_stats before = stats();
     for (int k = 0; k < 2; k++) run2(module, "much_to_assume", ones(3), wick_value_int(2));
@@ -174,7 +175,7 @@ static void test_first_call_makes_small_plans(void **state) {
 
 static void test_guards_have_to_pay(void **state) {
   (void)state;
-  wick_runtime *runtime = runtime_of(WICK_EXECUTOR_PROFILING, 0, 1);
+  wick_runtime *runtime = runtime_with(WICK_EXECUTOR_PROFILING, 0, 1);
   wick_module *module = compile(runtime);
   assert_int_equal(bailouts_of(module, "nothing_to_assume"), 0);
   assert_int_equal(bailouts_of(module, "much_to_assume"), 1);
@@ -194,7 +195,7 @@ static void test_guards_are_weighed_later(void **state) {
   (void)state;
   enum { PROFILING_AND_GUARDED = 2 };
   for (int changes_stage = 0; changes_stage < 2; changes_stage++) {
-    wick_runtime *runtime = runtime_of(WICK_EXECUTOR_PROFILING, 0, 1);
+    wick_runtime *runtime = runtime_with(WICK_EXECUTOR_PROFILING, 0, 1);
     wick_module *module = compile(runtime);
     wick_stats before = stats();
     queue_hold();
@@ -220,7 +221,7 @@ static void test_guards_are_weighed_later(void **state) {
 /* Calls alone don't have guards weighed before there are many; who waits for plans does. */
 static void test_waiting_has_guards_weighed(void **state) {
   (void)state;
-  wick_runtime *runtime = runtime_of(WICK_EXECUTOR_PROFILING, 0, 1);
+  wick_runtime *runtime = runtime_with(WICK_EXECUTOR_PROFILING, 0, 1);
   wick_module *module = compile(runtime);
   wick_stats before = stats();
   for (int k = 0; k < RUNS_TO_WEIGH; k++) run2(module, "nothing_to_assume", ones(3), wick_value_int(2));
@@ -249,7 +250,7 @@ static bool hits_plan(wick_module *module) {
 static void test_trim_gives_plans_back(void **state) {
   (void)state;
   for (uint32_t executor = WICK_EXECUTOR_SPECIALIZING; executor <= WICK_EXECUTOR_PROFILING; executor++) {
-    wick_runtime *runtime = runtime_of(executor, 0, 2);
+    wick_runtime *runtime = runtime_with(executor, 0, 2);
     wick_module *module = compile(runtime);
     for (int round = 0; round < 3; round++) {
       uint64_t before = stats().compiles;
@@ -272,7 +273,7 @@ static void test_trim_gives_plans_back(void **state) {
 
 static void test_times_are_told(void **state) {
   (void)state;
-  wick_runtime *runtime = runtime_of(WICK_EXECUTOR_PROFILING, 1, 2);
+  wick_runtime *runtime = runtime_with(WICK_EXECUTOR_PROFILING, 1, 2);
   wick_module *module = compile(runtime);
   for (int k = 0; k < 4; k++) run2(module, "shapes", ones(2), wick_value_int(6));
   StrBuf text = {0};
@@ -289,7 +290,7 @@ static void test_times_are_told(void **state) {
 static void test_modes_agree(void **state) {
   (void)state;
   for (uint32_t executor = WICK_EXECUTOR_SIMPLE; executor <= WICK_EXECUTOR_PROFILING; executor++) {
-    wick_runtime *runtime = runtime_of(executor, 1, 2);
+    wick_runtime *runtime = runtime_with(executor, 1, 2);
     wick_module *module = compile(runtime);
     for (int64_t size = 1; size < 5; size++)
       for (int k = 0; k < 4; k++) {
@@ -307,7 +308,7 @@ static void test_modes_agree(void **state) {
 
 static void test_bailout_goes_on(void **state) {
   (void)state;
-  wick_runtime *runtime = runtime_of(WICK_EXECUTOR_PROFILING, 1, 1);
+  wick_runtime *runtime = runtime_with(WICK_EXECUTOR_PROFILING, 1, 1);
   wick_module *module = compile(runtime);
   for (int k = 0; k < 3; k++) run2(module, "shapes", ones(3), wick_value_int(4));
   wick_stats before = stats();
@@ -324,7 +325,7 @@ static void test_bailout_goes_on(void **state) {
 
 static void test_error_has_a_trace(void **state) {
   (void)state;
-  wick_runtime *runtime = runtime_of(WICK_EXECUTOR_PROFILING, 1, 1);
+  wick_runtime *runtime = runtime_with(WICK_EXECUTOR_PROFILING, 1, 1);
   wick_module *module = compile(runtime);
   for (int k = 0; k < 4; k++) {
     wick_value *x = ones(2), *n = wick_value_int(5), *out;
@@ -346,7 +347,7 @@ static void test_error_has_a_trace(void **state) {
 /* Ever new shapes end in a plan that assumes none; nothing is compiled any more. */
 static void test_changing_shapes_settle(void **state) {
   (void)state;
-  wick_runtime *runtime = runtime_of(WICK_EXECUTOR_PROFILING, 1, 2);
+  wick_runtime *runtime = runtime_with(WICK_EXECUTOR_PROFILING, 1, 2);
   wick_module *module = compile(runtime);
   for (int64_t i = 0; i < 40; i++) run2(module, "shapes", ones(1 + i % 23), wick_value_int(3));
   wick_stats before = stats();
@@ -362,7 +363,7 @@ static void test_changing_shapes_settle(void **state) {
 
 static void test_unoptimized(void **state) {
   (void)state;
-  wick_runtime *runtime = runtime_of(WICK_EXECUTOR_PROFILING, 1, 0);
+  wick_runtime *runtime = runtime_with(WICK_EXECUTOR_PROFILING, 1, 0);
   wick_set_optimize(runtime, 0);
   wick_module *module = compile(runtime);
   for (int k = 0; k < 3; k++)
@@ -388,7 +389,7 @@ static double start2(wick_module *module, const char *name, wick_value *a, wick_
 /* Asynchronous calls are watched, run in the plan and bail out of it as the others. */
 static void test_asynchronous_calls(void **state) {
   (void)state;
-  wick_runtime *runtime = runtime_of(WICK_EXECUTOR_PROFILING, 1, 1);
+  wick_runtime *runtime = runtime_with(WICK_EXECUTOR_PROFILING, 1, 1);
   wick_module *module = compile(runtime);
   for (int k = 0; k < 4; k++)
     assert_float_equal(start2(module, "shapes", ones(3), wick_value_int(4)), expected_shapes(3, 4), 1e-3);
@@ -422,7 +423,7 @@ static void test_grad_mode_within(void **state) {
       "        z = y + 1.\n"
       "    return int(z.requires_grad)\n";
   for (uint32_t executor = WICK_EXECUTOR_SIMPLE; executor <= WICK_EXECUTOR_PROFILING; executor++) {
-    wick_runtime *runtime = runtime_of(executor, 1, 1);
+    wick_runtime *runtime = runtime_with(executor, 1, 1);
     wick_module *module;
     assert_int_equal(wick_compile(runtime, text, strlen(text), "mode.py", &module, NULL), WICK_OK);
     for (int k = 0; k < 4; k++) {
@@ -431,6 +432,41 @@ static void test_grad_mode_within(void **state) {
     }
     wick_module_release(module);
     wick_runtime_release(runtime);
+  }
+}
+
+/* Calls until no plan is made any more; how many were. */
+static uint64_t plans_until_settled(wick_module *module) {
+  uint64_t before = stats().compiles;
+  for (int k = 0; k < 12; k++) {
+    hits_plan(module);
+    wick_wait_for_plans();
+  }
+  return stats().compiles - before;
+}
+
+/* A plan that was made for one precision is no other's: neither one for a kind of arguments nor, where there is room
+ * for one of those alone, one for any. */
+static void test_precisions_do_not_meet(void **state) {
+  (void)state;
+  for (uint32_t executor = WICK_EXECUTOR_SPECIALIZING; executor <= WICK_EXECUTOR_PROFILING; executor++) {
+    for (uint32_t max_plans = 0; max_plans < 2; max_plans++) {
+      wick_executor_options options = {.size = sizeof options, .executor = executor, .max_plans = max_plans};
+      wick_runtime *runtime = runtime_with(executor, 0, 1);
+      assert_int_equal(wick_set_executor(runtime, &options, NULL), WICK_OK);
+      wick_module *module = compile(runtime);
+      for (int precision = 0; precision < PRECISION_LIMIT; precision++) {
+        atomic_store(&runtime_of(runtime)->precision, (uint8_t)precision);
+        assert_true(plans_until_settled(module) > 0);
+      }
+      for (int precision = 0; precision < PRECISION_LIMIT; precision++) {
+        atomic_store(&runtime_of(runtime)->precision, (uint8_t)precision);
+        assert_int_equal(plans_until_settled(module), 0);
+        assert_true(hits_plan(module));
+      }
+      wick_module_release(module);
+      wick_runtime_release(runtime);
+    }
   }
 }
 
@@ -449,7 +485,7 @@ static void test_forked_child(void **state) {
   skip(); /* it does not let a forked child start threads */
 #endif
   if (getenv("WICK_TEST_EMULATED")) skip(); /* nor does qemu-user */
-  wick_runtime *runtime = runtime_of(WICK_EXECUTOR_PROFILING, 0, 1);
+  wick_runtime *runtime = runtime_with(WICK_EXECUTOR_PROFILING, 0, 1);
   wick_module *module = compile(runtime);
   for (int k = 0; k < 20; k++) run2(module, "shapes", ones(3), wick_value_int(4));
   for (int k = 0; k < 5; k++) {
@@ -530,7 +566,7 @@ static void *trim_often(void *argument) {
 /* One module in many threads: it is profiled, optimized and bails out meanwhile. */
 static void call_in_threads(void *(*first)(void *), void *(*second)(void *)) {
   enum { THREADS = 32 };
-  wick_runtime *runtime = runtime_of(WICK_EXECUTOR_PROFILING, 0, 2);
+  wick_runtime *runtime = runtime_with(WICK_EXECUTOR_PROFILING, 0, 2);
   wick_module *module = compile(runtime);
   wick_value *weight = ones(1), *grad = NULL;
   assert_int_equal(wick_tensor_set_requires_grad(weight, 1, NULL), WICK_OK);
@@ -573,7 +609,7 @@ static void test_many_threads_differentiate(void **state) {
 /* A program that begins without a state: what the first call reads is not what those after it read. */
 static void test_state_is_awaited(void **state) {
   (void)state;
-  wick_runtime *runtime = runtime_of(WICK_EXECUTOR_PROFILING, 0, 1);
+  wick_runtime *runtime = runtime_with(WICK_EXECUTOR_PROFILING, 0, 1);
   wick_module *module = compile(runtime);
   wick_value *held;
   wick_error *error = NULL;
@@ -605,6 +641,7 @@ int main(void) {
       cmocka_unit_test(test_unoptimized),
       cmocka_unit_test(test_grad_mode_within),
       cmocka_unit_test(test_asynchronous_calls),
+      cmocka_unit_test(test_precisions_do_not_meet),
       cmocka_unit_test(test_options_are_checked),
       cmocka_unit_test(test_forked_child),
       cmocka_unit_test(test_many_threads),

@@ -93,7 +93,8 @@ static Status run_piece(const KernelIr *kernel, void *compiled, int threads, con
   Piece *piece = compiled;
   FuseSignature signature;
   assert_ptr_equal(piece->kernel, kernel);
-  fuse_signature(kernel, arguments, piece->signature.argument_count, outputs, &signature);
+  fuse_signature((Precision)piece->signature.precision, kernel, arguments, piece->signature.argument_count, outputs,
+                 &signature);
   assert_true(fuse_signature_equal(&signature, &piece->signature));
   atomic_fetch_add(&piece->of->runs, 1);
   return tile_run(piece->code, threads, arguments, outputs);
@@ -262,6 +263,22 @@ static void test_signatures(void **state) {
 }
 
 /* A kernel that is refused runs in the next back end, and the reason is counted once. */
+/* What was compiled for one is not run for another. */
+static void test_precisions(void **state) {
+  (void)state;
+  Case c;
+  case_init(&c, text_of_all);
+  Fuser fuser = add(&slow_row);
+  for (int turn = 0; turn < 3; turn++)
+    for (int precision = 0; precision <= PRECISION_COUNT; precision++) {
+      c.exec.work.precision = (Precision)precision;
+      call(&c, c.a, c.b);
+      queue_drain();
+      assert_int_equal(slow.compiled, turn ? PRECISION_COUNT + 1 : precision + 1);
+    }
+  end(&c, fuser, fuser);
+}
+
 static void test_refusal(void **state) {
   (void)state;
   Case c;
@@ -543,6 +560,7 @@ int main(void) {
       cmocka_unit_test(test_trim),          cmocka_unit_test(test_bounds),
       cmocka_unit_test(test_early_ends),    cmocka_unit_test(test_numbers),
       cmocka_unit_test(test_threads),       cmocka_unit_test(test_fork),
+      cmocka_unit_test(test_precisions),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
