@@ -12,11 +12,12 @@
 
 /* What the operators of a unit do, in this order; all but the anchor may be absent. */
 typedef enum RegionRole {
-  REGION_SCORES, /* a product of matrices */
-  REGION_SCALE,  /* a factor, or a divisor: a number */
-  REGION_MASK,   /* the sum with a tensor */
-  REGION_FILL,   /* masked_fill with a number */
-  REGION_GATE,   /* the anchor's input is a tensor times a factor for each of its planes */
+  REGION_SCORES,     /* a product of matrices */
+  REGION_SCALE,      /* a factor, or a divisor: a number */
+  REGION_MASK,       /* the sum with a tensor */
+  REGION_FILL,       /* masked_fill with a number */
+  REGION_LAYER_NORM, /* the anchor's input is normalized rows */
+  REGION_GATE,       /* the anchor's input is a tensor times a factor for each of its planes */
   REGION_ANCHOR,
   REGION_NORM,           /* batch_norm by stored statistics */
   REGION_FIRST_FUNCTION, /* one before sums */

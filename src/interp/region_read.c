@@ -73,6 +73,7 @@ static bool is_fill(const Node *node) {
 }
 
 RegionRole region_role_before(const Node *node, const Value *through) {
+  if (!through && node->kind == SYM_aten_layer_norm) return REGION_LAYER_NORM;
   if (!through) return is_scores(node) ? REGION_SCORES : is_gate(node) ? REGION_GATE : REGION_ROLES;
   if (is_sum(node, through)) return through->node->kind == SYM_aten_baddbmm ? REGION_ROLES : REGION_MASK;
   if (!node->input_count || node_input(node, 0) != through) return REGION_ROLES;

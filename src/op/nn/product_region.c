@@ -94,14 +94,18 @@ static Status read_ending(const RegionCall *r, const RegionUnit *unit, int ndim,
 
 /* ---- one product ---- */
 
-/* All of it is of float32 on the host, and rows of results are rows of the left operand. */
+/* All of it is of float32 on the host. */
 static Status check_operands(const Call *step) {
   for (uint32_t i = 0; i < step->input_count; i++) {
     const Tensor *t = step->inputs[i].tag == TAG_TENSOR ? step->inputs[i].tensor : NULL;
     if (step->inputs[i].tag == TAG_COMPLEX) return reason_decline(REASON_NOT_FUSED_ARGUMENT);
     if (t && (t->dtype != DTYPE_FLOAT32 || t->flags & (TENSOR_UNUSUAL | TENSOR_UNDEFINED))) return fused_decline(t);
   }
-  const Tensor *right = step->inputs[((const Product *)step->op->row->with)->right].tensor;
+  return OK;
+}
+/* Rows of results are rows of the left operand. */
+static Status check_right(const Call *product) {
+  const Tensor *right = product->inputs[((const Product *)product->op->row->with)->right].tensor;
   return right->ndim < 2 ? reason_decline(REASON_NOT_FUSED_RANK) : OK;
 }
 
@@ -113,7 +117,7 @@ static Status read_sizes(Call *step, TensorSpec *out) {
   return reason_decline(REASON_NOT_FUSED_SHAPE);
 }
 
-static Status run_one(RegionCall *r) {
+static Status run_product(RegionCall *r) {
   const RegionUnit *unit = r->region->units;
   Call step = region_step_call(r, &unit->steps[REGION_ANCHOR]);
   IValue result;
@@ -121,6 +125,7 @@ static Status run_one(RegionCall *r) {
   Ending ending;
   step.outputs = &result;
   TRY(check_operands(&step));
+  TRY(check_right(&step));
   TRY(read_sizes(&step, &spec));
   Status status = read_ending(r, unit, spec.ndim, spec.sizes, &ending);
   if (!status) {
@@ -136,6 +141,29 @@ static Status run_one(RegionCall *r) {
       call_set(r->call, 0, result);
   }
   ending_dispose(&ending);
+  return status;
+}
+
+/* In memory of their own, which goes with the call. */
+static Status normalize_rows(const RegionCall *r, const RegionStep *norm, IValue *out) {
+  Call step = region_step_call(r, norm);
+  TensorSpec spec;
+  Tensor *rows;
+  TRY(check_operands(&step));
+  TRY(read_sizes(&step, &spec));
+  TRY(tensor_empty(DTYPE_FLOAT32, spec.ndim, spec.sizes, &rows));
+  *out = ivalue_tensor(rows);
+  step.outputs = out;
+  return step.op->row->kernel(&step);
+}
+
+static Status run_one(RegionCall *r) {
+  const RegionStep *steps = r->region->units->steps, *norm = &steps[REGION_LAYER_NORM], *anchor = &steps[REGION_ANCHOR];
+  IValue rows = IVALUE_NONE;
+  Status status = norm->op ? normalize_rows(r, norm, &rows) : OK;
+  if (norm->op) r->arguments[anchor->first + anchor->through] = rows;
+  if (!status) status = run_product(r);
+  ivalue_release(rows);
   return status;
 }
 
@@ -243,5 +271,5 @@ enum {
   FOLLOWS = 1u << REGION_NORM | 1u << REGION_FIRST_FUNCTION | 1u << REGION_FIRST_SUM | 1u << REGION_SUM |
             1u << REGION_FUNCTION,
 };
-const Anchor linear_anchor = {.takes = FOLLOWS | ANCHOR_JOINS, .run = run_linear};
+const Anchor linear_anchor = {.takes = 1u << REGION_LAYER_NORM | FOLLOWS | ANCHOR_JOINS, .run = run_linear};
 const Anchor product_anchor = {.takes = FOLLOWS | ANCHOR_FLOAT32, .run = run_one};

@@ -40,13 +40,35 @@ static bool is_factor(const Value *value, const Anchor *anchor) {
   return node_anchor(node_input(value->node, 0)->node) == anchor;
 }
 
-/* A product, used by the anchor alone, of a tensor and such factors: it becomes part of how the engine reads. */
-static Node *find_gate(const Node *node, const Anchor *anchor) {
-  Node *product = node_input(node, 0)->node;
-  if (!(anchor->takes >> REGION_GATE & 1) || region_role_before(product, NULL) != REGION_GATE ||
-      chain_next(product) != node)
-    return NULL;
-  return is_factor(node_input(product, 0), anchor) || is_factor(node_input(product, 1), anchor) ? product : NULL;
+static bool is_gate(const Node *product, const Anchor *anchor) {
+  return is_factor(node_input(product, 0), anchor) || is_factor(node_input(product, 1), anchor);
+}
+
+/* What belongs to the anchor that stands before: it comes to that. */
+static bool is_taken_by(const Node *node, const Node *before) {
+  const Anchor *anchor = node_anchor(before);
+  return anchor && chain_next(before) == node &&
+         region_role(node, anchor, node_output(before, 0), REGION_ANCHOR) != REGION_ROLES;
+}
+
+/* What is pointwise before normalized rows a fusion group does in one pass with them. */
+static bool comes_after_pointwise(const Node *norm) {
+  const Node *before = node_input(norm, 0)->node;
+  const Operator *op = node_operator(before);
+  if (!op || !op->row->lower || before->output_count != 1 || chain_next(before) != norm) return false;
+  for (uint32_t i = 0; i < before->input_count; i++)
+    if (is_taken_by(before, node_input(before, i)->node)) return false;
+  return true;
+}
+
+/* What makes the anchor's input for it alone and becomes part of how the engine reads: a product with factors of
+ * planes, normalized rows. NULL: nothing. */
+static Node *find_before(const Node *node, const Anchor *anchor) {
+  Node *before = node_input(node, 0)->node;
+  RegionRole role = region_role_before(before, NULL);
+  if (!(anchor->takes >> role & 1) || before->output_count != 1 || chain_next(before) != node) return NULL;
+  bool is_taken = role == REGION_GATE ? is_gate(before, anchor) : !comes_after_pointwise(before);
+  return is_taken ? before : NULL;
 }
 
 /* The anchor and what follows it. */
@@ -70,14 +92,6 @@ static void grow(Chain *c, Node *node, const Anchor *anchor) {
     add(c, next);
   }
   c->count = whole;
-}
-
-/* What belongs to the anchor that stands before: it comes to that. */
-static bool is_taken_by_other(const Node *node) {
-  const Node *before = node_input(node, 0)->node;
-  const Anchor *anchor = node_anchor(before);
-  return anchor && chain_next(before) == node &&
-         region_role(node, anchor, node_output(before, 0), REGION_ANCHOR) != REGION_ROLES;
 }
 
 /* ---- an expansion, a 1x1 convolution, and the depthwise one of its result ---- */
@@ -120,7 +134,7 @@ static bool find_expansion(const Node *depthwise, const Anchor *anchor, Chain *o
   Node *expand = image->node;
   for (int steps = 0; steps < REGION_ROLES && expand->input_count && node_anchor(expand) != anchor; steps++)
     expand = node_input(expand, 0)->node;
-  if (node_anchor(expand) != anchor || find_gate(expand, anchor) || !is_of_one_group(expand)) return false;
+  if (node_anchor(expand) != anchor || find_before(expand, anchor) || !is_of_one_group(expand)) return false;
   *out = (Chain){0};
   grow(out, expand, anchor);
   const Node *last = out->nodes[out->count - 1];
@@ -160,12 +174,12 @@ static bool gives_another_dtype(const Node *node) {
 static bool find_chain(Node *node, Chain *c) {
   const Anchor *anchor = node_anchor(node);
   if (find_scores(node, c)) return true;
-  if (!anchor || anchor->needs || is_taken_by_other(node)) return false;
+  if (!anchor || anchor->needs || is_taken_by(node, node_input(node, 0)->node)) return false;
   if (anchor->takes & ANCHOR_FLOAT32 && gives_another_dtype(node)) return false;
   *c = (Chain){0};
-  Node *gate = find_gate(node, anchor);
-  if (gate)
-    add(c, gate);
+  Node *before = find_before(node, anchor);
+  if (before)
+    add(c, before);
   else if (!find_expansion(node, anchor, c))
     *c = (Chain){0};
   grow(c, node, anchor);
