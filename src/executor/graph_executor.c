@@ -136,8 +136,8 @@ static Variant *ask_for_plan(GraphExecutor *e, Exec *exec, const IValue *argumen
   return v;
 }
 
-static bool is_hopeless(const GraphExecutor *e, const Exec *exec) {
-  return atomic_load_explicit(&e->hopeless[call_terms_of(exec)], memory_order_relaxed);
+static bool is_without_gain(const GraphExecutor *e, const Exec *exec) {
+  return atomic_load_explicit(&e->without_gain[call_terms_of(exec)], memory_order_relaxed);
 }
 
 /* The variant's plan, acquired, and the state that goes with it. NULL: the call runs the graph as written. */
@@ -157,7 +157,7 @@ static Plan *plan_of_call(GraphExecutor *e, Exec *exec, const IValue *arguments,
   *out = NULL;
   if (mode_of_call(exec) == EXECUTOR_SIMPLE) return NULL;
   STATISTIC_ADD(invocations);
-  if (is_hopeless(e, exec)) return NULL;
+  if (is_without_gain(e, exec)) return NULL;
   CallState state;
   Variant *v = *out = ask_for_plan(e, exec, arguments, count, &state, wait_ns);
   Plan *plan = acquire_plan(v, &state, arguments);
@@ -235,7 +235,7 @@ static Status run_and_wait(GraphExecutor *e, Exec *exec, const IValue *arguments
   uint64_t took = clock_now_ns() - begin, wait_ns = within_deadline(exec, took > FIRST_WAIT_NS ? took : FIRST_WAIT_NS);
   if (v) {
     queue_wait(&v->job, wait_ns);
-  } else if (mode_of_call(exec) != EXECUTOR_SIMPLE && !is_hopeless(e, exec)) {
+  } else if (mode_of_call(exec) != EXECUTOR_SIMPLE && !is_without_gain(e, exec)) {
     CallState unused;
     ask_for_plan(e, exec, arguments, count, &unused, wait_ns);
     snapshot_release(unused.snapshot);

@@ -71,7 +71,7 @@ struct GraphExecutor {
   _Atomic bool is_finding, was_called;
   _Atomic(AttributePaths *) paths; /* NULL: not looked for yet */
   VariantList lists[EXECUTOR_MODE_COUNT];
-  _Atomic uint8_t hopeless[CALL_TERMS]; /* optimizing gains nothing, whatever the arguments */
+  _Atomic uint8_t without_gain[CALL_TERMS]; /* optimizing gains nothing, whatever the arguments */
   /* without a function: */
   TypeStore *store; /* of `graph` */
   VEC(const Source *) sources;

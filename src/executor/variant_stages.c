@@ -61,7 +61,7 @@ static bool settle_on(Variant *v, Plan *plan, Stage from) {
     enum { TERMS_ALONE = 1 };
     reason_add(REASON_PLAN_WITHOUT_GAIN, e->graph->block->ret->range);
     if (v->options.mode == EXECUTOR_PROFILING && v->spec.count == TERMS_ALONE)
-      atomic_store(&e->hopeless[argument_spec_terms(&v->spec)], 1);
+      atomic_store(&e->without_gain[argument_spec_terms(&v->spec)], 1);
   }
   plan_release(plan);
   return settles;

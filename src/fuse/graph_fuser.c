@@ -240,7 +240,7 @@ static bool is_left_cat(const Node *node) {
 }
 
 /* There is something to fuse with, on the other side of a guard. */
-static bool is_behind_guard(const GraphFuser *f, const Node *node) {
+static bool comes_after_guard(const GraphFuser *f, const Node *node) {
   for (uint32_t i = 0; i < node->input_count; i++)
     if (is_guard(node_input(node, i)->node) && is_fusable(f, maker_of(node_input(node, i)))) return true;
   for (size_t i = 0; i < node_output(node, 0)->uses.length; i++) {
@@ -256,7 +256,7 @@ static bool is_behind_guard(const GraphFuser *f, const Node *node) {
 static void explain(GraphFuser *f, const Block *block) {
   BLOCK_EACH(node, block) {
     if (is_fusable(f, node) && !is_group(node))
-      fuser_refuse(f, node, is_behind_guard(f, node) ? REASON_NOT_FUSED_GUARD : REASON_NOT_FUSED_ALONE);
+      fuser_refuse(f, node, comes_after_guard(f, node) ? REASON_NOT_FUSED_GUARD : REASON_NOT_FUSED_ALONE);
     if (is_left_cat(node)) fuser_refuse(f, node, REASON_NOT_FUSED_LIST);
   }
 }

@@ -49,7 +49,7 @@ static void replace_sizes_of(GraphFuser *f, Node *producer) {
 }
 
 /* Puts the operator that makes an input of the chunk after it, once for each piece. */
-static void move_behind_chunk(GraphFuser *f, Node *chunk, uint32_t position) {
+static void move_after_chunk(GraphFuser *f, Node *chunk, uint32_t position) {
   Node *producer = node_input(chunk, position)->node;
   uint32_t pieces = (uint32_t)node_int(chunk, SYM_attr_chunks), operands = 0;
   uint32_t *places = ARENA_ARRAY(f->scratch, uint32_t, producer->input_count); /* of operand i among chunk's inputs */
@@ -134,7 +134,7 @@ bool fuser_try_move_chunk(GraphFuser *f, Node *consumer, Value *value) {
   }
   if (i == chunk->input_count) return reason != REASON_COUNT && fuser_refuse(f, chunk, reason);
   if (!fuser_may_rewrite(f, chunk, "moves in front of what it cuts ")) return false;
-  move_behind_chunk(f, broadcasting_chunk(f, chunk), i);
+  move_after_chunk(f, broadcasting_chunk(f, chunk), i);
   return true;
 }
 

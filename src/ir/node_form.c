@@ -112,7 +112,7 @@ const char *form_subgraph(const Node *node) {
   return graph_input_count(graph) == node->input_count ? NULL : "the Subgraph takes another number of inputs";
 }
 
-/* Behind a callable the Subgraph is for people to look at. */
+/* Beside a callable the Subgraph is for people to look at. */
 const char *form_group(const Node *node) {
   const Graph *graph = node_attribute(node, SYM_attr_Subgraph)->g;
   if (node->callable) return NULL;

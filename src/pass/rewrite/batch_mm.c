@@ -49,7 +49,7 @@ static Tree *make_tree(Batcher *b, Node *node, uint32_t size, bool transposed) {
   return tree;
 }
 
-/* The tree behind an operand that nobody else uses: its sum may be taken apart. */
+/* The tree that makes an operand that nobody else uses: its sum may be taken apart. */
 static Tree *operand_tree(Batcher *b, const Node *node, uint32_t i) {
   const Value *operand = node_input(node, i);
   if (operand->uses.length != 1 || operand->node->owning_block != node->owning_block) return NULL;

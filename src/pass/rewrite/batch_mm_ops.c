@@ -1,4 +1,4 @@
-/* The operators behind what batch_mm makes. prim::MMTreeReduce(a..., b...) is the sum of the products a[i] @ b[i]:
+/* The operators that batch_mm makes. prim::MMTreeReduce(a..., b...) is the sum of the products a[i] @ b[i]:
  * where all have the same sizes one product of the a side by side and the b one over the other. prim::MMBatchSide(m,
  * x...) are the products of m with every x, from the left (side 0) or the right: one product where the x fit together.
  * Else, and while gradients are recorded, the products are made one by one. */

@@ -10,7 +10,7 @@
 
 enum { CONCAT_MAX_INPUTS = 1 << 12 };
 
-/* The list behind a concatenation that nothing else uses; NULL: not one. */
+/* The list of a concatenation that nothing else uses; NULL: not one. */
 static Node *own_list(const Node *node) {
   if (node->kind != SYM_aten_cat || node->input_count != 2) return NULL;
   Value *list = node_input(node, 0);

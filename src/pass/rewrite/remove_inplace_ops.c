@@ -7,7 +7,7 @@
 
 /* Whether everything that sees the value after `node` stands after it in its block, so that it can be given the result
  * instead: not where the value comes from around a branch or a loop that holds the node. */
-static bool is_seen_behind_only(const Value *value, const Node *node) {
+static bool is_seen_after_only(const Value *value, const Node *node) {
   const Block *block = node->owning_block;
   for (size_t i = 0; i < value->uses.length; i++)
     if (!node_is_in_block(value->uses.data[i].user, block)) return false;
@@ -21,7 +21,7 @@ static void make_functional(Block *block) {
     for (uint32_t i = 0; i < node->block_count; i++) make_functional(node->blocks[i]);
     Symbol kind = write_functional_kind(node);
     Value *written = kind == SYMBOL_NONE ? NULL : node_input(node, 0);
-    if (!written || !is_seen_behind_only(written, node) || !jit_opt_limit(FILE_NAME)) continue;
+    if (!written || !is_seen_after_only(written, node) || !jit_opt_limit(FILE_NAME)) continue;
     Node *plain = write_insert_functional(node, kind);
     if (!plain) continue;
     value_replace_all_uses_after(written, node, node_output(plain, 0));
