@@ -2,41 +2,21 @@
 import wick
 
 from . import constraints
-from .distribution import Distribution
-from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
+from ._odds import Odds
+from .exp_family import ExponentialFamily
+from .utils import broadcast_all
 
 
-class Bernoulli(Distribution):
+class Bernoulli(Odds, ExponentialFamily):
     """1 with probability ``probs``, whose log-odds are ``logits``; give one of the two."""
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.boolean
     has_enumerate_support = True
+    _mean_carrier_measure = 0
 
     def __init__(self, probs=None, logits=None, validate_args=None):
-        if (probs is None) == (logits is None):
-            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
-        if probs is not None:
-            self.probs, = broadcast_all(probs)
-        else:
-            self.logits, = broadcast_all(logits)
-        self._given = "logits" if probs is None else "probs"
+        self._take(probs, logits)
         super().__init__(self._param.size(), validate_args=validate_args)
-
-    @property
-    def _param(self):
-        return self.__dict__[self._given]
-
-    @lazy_property
-    def logits(self):
-        return probs_to_logits(self.probs, is_binary=True)
-
-    @lazy_property
-    def probs(self):
-        return logits_to_probs(self.logits, is_binary=True)
-
-    @property
-    def param_shape(self):
-        return self._param.size()
 
     @property
     def mean(self):
@@ -51,10 +31,7 @@ class Bernoulli(Distribution):
         return self.probs * (1 - self.probs)
 
     def expand(self, batch_shape, _instance=None):
-        new = self._expanded(_instance, Bernoulli, batch_shape,
-                             {name: 0 for name in ("probs", "logits") if name in self.__dict__})
-        new._given = self._given
-        return new
+        return self._expanded_odds(_instance, Bernoulli, batch_shape)
 
     def sample(self, sample_shape=()):
         with wick.no_grad():
@@ -71,3 +48,10 @@ class Bernoulli(Distribution):
 
     def enumerate_support(self, expand=True):
         return self._enumerated(wick.arange(2, dtype=self._param.dtype, device=self._param.device), expand)
+
+    @property
+    def _natural_params(self):
+        return wick.log(self.probs / (1 - self.probs)),
+
+    def _log_normalizer(self, x):
+        return wick.log(1 + wick.exp(x))

@@ -3,15 +3,16 @@ import wick
 
 from . import constraints
 from .dirichlet import Dirichlet
-from .distribution import Distribution
+from .exp_family import ExponentialFamily
 from .utils import broadcast_all
 
 
-class Beta(Distribution):
+class Beta(ExponentialFamily):
     """Numbers between 0 and 1, of density ``x ** (concentration1 - 1) * (1 - x) ** (concentration0 - 1)`` over a
     constant."""
     arg_constraints = {"concentration1": constraints.positive, "concentration0": constraints.positive}
     support = constraints.unit_interval
+    has_rsample = True
 
     def __init__(self, concentration1, concentration0, validate_args=None):
         both = wick.stack(broadcast_all(concentration1, concentration0), -1)
@@ -44,8 +45,8 @@ class Beta(Distribution):
         new._dirichlet = self._dirichlet.expand(batch_shape)
         return new
 
-    def sample(self, sample_shape=()):
-        return self._dirichlet.sample(sample_shape).select(-1, 0)
+    def rsample(self, sample_shape=()):
+        return self._dirichlet.rsample(sample_shape).select(-1, 0)
 
     def log_prob(self, value):
         if self._validate_args:
@@ -54,3 +55,10 @@ class Beta(Distribution):
 
     def entropy(self):
         return self._dirichlet.entropy()
+
+    @property
+    def _natural_params(self):
+        return self.concentration1, self.concentration0
+
+    def _log_normalizer(self, x, y):
+        return wick.lgamma(x) + wick.lgamma(y) - wick.lgamma(x + y)

@@ -2,13 +2,15 @@
 import wick
 
 from . import constraints
-from .distribution import Distribution
+from ._implicit import standard_dirichlet
+from .exp_family import ExponentialFamily
 
 
-class Dirichlet(Distribution):
+class Dirichlet(ExponentialFamily):
     """Points of a simplex, whose density is the product of ``x_i ** (concentration_i - 1)`` over a constant."""
     arg_constraints = {"concentration": constraints.independent(constraints.positive, 1)}
     support = constraints.simplex
+    has_rsample = True
 
     def __init__(self, concentration, validate_args=None):
         if concentration.dim() < 1:
@@ -37,9 +39,8 @@ class Dirichlet(Distribution):
     def expand(self, batch_shape, _instance=None):
         return self._expanded(_instance, Dirichlet, batch_shape, {"concentration": 1})
 
-    def sample(self, sample_shape=()):
-        with wick.no_grad():
-            return wick._sample_dirichlet(self.concentration.expand(self._extended_shape(sample_shape)))
+    def rsample(self, sample_shape=()):
+        return standard_dirichlet(self.concentration.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value):
         if self._validate_args:
@@ -51,3 +52,10 @@ class Dirichlet(Distribution):
         count, total = self.concentration.size(-1), self.concentration.sum(-1)
         return (wick.lgamma(self.concentration).sum(-1) - wick.lgamma(total) - (count - total) * wick.digamma(total) -
                 ((self.concentration - 1.0) * wick.digamma(self.concentration)).sum(-1))
+
+    @property
+    def _natural_params(self):
+        return self.concentration,
+
+    def _log_normalizer(self, x):
+        return x.lgamma().sum(-1) - wick.lgamma(x.sum(-1))

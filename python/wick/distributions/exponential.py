@@ -2,15 +2,16 @@
 import wick
 
 from . import constraints
-from .distribution import Distribution
+from .exp_family import ExponentialFamily
 from .utils import broadcast_all
 
 
-class Exponential(Distribution):
+class Exponential(ExponentialFamily):
     """The density ``rate * exp(-rate * x)`` of positive numbers."""
     arg_constraints = {"rate": constraints.positive}
     support = constraints.nonnegative
     has_rsample = True
+    _mean_carrier_measure = 0
 
     def __init__(self, rate, validate_args=None):
         self.rate, = broadcast_all(rate)
@@ -54,3 +55,10 @@ class Exponential(Distribution):
 
     def entropy(self):
         return 1.0 - wick.log(self.rate)
+
+    @property
+    def _natural_params(self):
+        return -self.rate,
+
+    def _log_normalizer(self, x):
+        return -wick.log(-x)

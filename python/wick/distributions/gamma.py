@@ -2,14 +2,17 @@
 import wick
 
 from . import constraints
-from .distribution import Distribution
+from ._implicit import standard_gamma
+from .exp_family import ExponentialFamily
 from .utils import broadcast_all
 
 
-class Gamma(Distribution):
+class Gamma(ExponentialFamily):
     """The density ``rate ** c * x ** (c - 1) * exp(-rate * x) / gamma(c)``, where c is ``concentration``."""
     arg_constraints = {"concentration": constraints.positive, "rate": constraints.positive}
     support = constraints.nonnegative
+    has_rsample = True
+    _mean_carrier_measure = 0
 
     def __init__(self, concentration, rate, validate_args=None):
         self.concentration, self.rate = broadcast_all(concentration, rate)
@@ -30,11 +33,11 @@ class Gamma(Distribution):
     def expand(self, batch_shape, _instance=None):
         return self._expanded(_instance, Gamma, batch_shape, {"concentration": 0, "rate": 0})
 
-    def sample(self, sample_shape=()):
+    def rsample(self, sample_shape=()):
         shape = self._extended_shape(sample_shape)
-        with wick.no_grad():
-            value = wick._standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
-            return value.clamp_(min=wick.finfo(value.dtype).tiny)  # 0 is outside of what log_prob can take
+        value = standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
+        drawn = value.detach()  # 0 is outside of what log_prob can take; gradients are those of what was drawn
+        return value + (drawn.clamp(min=wick.finfo(drawn.dtype).tiny) - drawn)
 
     def log_prob(self, value):
         value = wick.as_tensor(value, dtype=self.rate.dtype, device=self.rate.device)
@@ -51,3 +54,10 @@ class Gamma(Distribution):
         if self._validate_args:
             self._validate_sample(value)
         return wick.special.gammainc(self.concentration, self.rate * value)
+
+    @property
+    def _natural_params(self):
+        return self.concentration - 1, -self.rate
+
+    def _log_normalizer(self, x, y):
+        return wick.lgamma(x + 1) + (x + 1) * wick.log(-y.reciprocal())

@@ -2,37 +2,24 @@
 import wick
 
 from . import constraints
+from ._odds import Odds
 from .distribution import Distribution
-from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
+from .utils import broadcast_all
 
 
-class Geometric(Distribution):
+class Geometric(Odds, Distribution):
     """How many trials fail before one succeeds, each with probability ``probs``."""
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.nonnegative_integer
 
     def __init__(self, probs=None, logits=None, validate_args=None):
-        if (probs is None) == (logits is None):
-            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
-        if probs is not None:
-            self.probs, = broadcast_all(probs)
-        else:
-            self.logits, = broadcast_all(logits)
-        given = self.logits if probs is None else self.probs
-        super().__init__(given.size(), validate_args=validate_args)
+        self._take(probs, logits)
+        super().__init__(self._param.size(), validate_args=validate_args)
         if self._validate_args and probs is not None and not (self.probs > 0).all():
             value = self.probs
             raise ValueError("Expected parameter probs ({} of shape {}) of distribution {!r} to be positive but "
                              "found invalid values:\n{}".format(type(value).__name__, tuple(value.shape), self,
                                                                              value))
-
-    @lazy_property
-    def logits(self):
-        return probs_to_logits(self.probs, is_binary=True)
-
-    @lazy_property
-    def probs(self):
-        return logits_to_probs(self.logits, is_binary=True)
 
     @property
     def mean(self):
@@ -47,8 +34,7 @@ class Geometric(Distribution):
         return (1.0 / self.probs - 1.0) / self.probs
 
     def expand(self, batch_shape, _instance=None):
-        return self._expanded(_instance, Geometric, batch_shape,
-                              {name: 0 for name in ("probs", "logits") if name in self.__dict__})
+        return self._expanded_odds(_instance, Geometric, batch_shape)
 
     def sample(self, sample_shape=()):
         with wick.no_grad():

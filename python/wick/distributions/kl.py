@@ -5,20 +5,28 @@ import wick
 
 from .bernoulli import Bernoulli
 from .beta import Beta
+from .binomial import Binomial
 from .categorical import Categorical
+from .cauchy import Cauchy
+from .continuous_bernoulli import ContinuousBernoulli
 from .dirichlet import Dirichlet
+from .exp_family import ExponentialFamily, bregman_divergence
 from .exponential import Exponential
 from .gamma import Gamma
 from .geometric import Geometric
+from .gumbel import Gumbel
+from .half_normal import HalfNormal
 from .independent import Independent
 from .laplace import Laplace
+from .lowrank_multivariate_normal import LowRankMultivariateNormal
 from .multivariate_normal import MultivariateNormal
 from .normal import Normal
 from .one_hot_categorical import OneHotCategorical
+from .pareto import Pareto
 from .poisson import Poisson
 from .transformed_distribution import TransformedDistribution
 from .uniform import Uniform
-from .utils import sum_rightmost
+from .utils import euler_constant, sum_rightmost
 
 _REGISTRY = {}
 
@@ -83,8 +91,7 @@ def _one_hot_categorical(p, q):
 @register_kl(Uniform, Uniform)
 def _uniform(p, q):
     result = ((q.high - q.low) / (p.high - p.low)).log()
-    result[(q.low > p.low) | (q.high < p.high)] = math.inf
-    return result
+    return result.masked_fill((q.low > p.low) | (q.high < p.high), math.inf)
 
 
 @register_kl(Exponential, Exponential)
@@ -150,12 +157,84 @@ def _independent(p, q):
 def _transformed(p, q):
     if p.transforms != q.transforms or p.event_shape != q.event_shape:
         raise NotImplementedError
-    extra = len(p.event_shape) - len(p.base_dist.event_shape)
-    return sum_rightmost(kl_divergence(p.base_dist, q.base_dist), extra)
+    return kl_divergence(p.base_dist, q.base_dist)
 
 
-@register_kl(Uniform, Normal)
-def _uniform_normal(p, q):
-    width = p.high - p.low
-    square = (width.pow(2) / 12 + ((p.high + p.low - 2 * q.loc) / 2).pow(2)) / (2 * q.scale.pow(2))
-    return 0.5 * (2 * math.pi * (q.scale / width).pow(2)).log() + square
+register_kl(ExponentialFamily, ExponentialFamily)(bregman_divergence)
+
+
+@register_kl(Binomial, Binomial)
+def _binomial(p, q):
+    if (p.total_count < q.total_count).any():
+        raise NotImplementedError("KL between Binomials where q.total_count > p.total_count is not implemented")
+    odds = p.probs * (p.logits - q.logits) + (-p.probs).log1p() - (-q.probs).log1p()
+    return (p.total_count * odds).masked_fill(p.total_count > q.total_count, math.inf)
+
+
+@register_kl(Cauchy, Cauchy)
+def _cauchy(p, q):
+    """Chyzak and Nielsen, "A closed-form formula for the Kullback-Leibler divergence between Cauchy distributions",
+    2019."""
+    return ((p.scale + q.scale).pow(2) + (p.loc - q.loc).pow(2)).log() - (4 * p.scale * q.scale).log()
+
+
+@register_kl(ContinuousBernoulli, ContinuousBernoulli)
+def _continuous_bernoulli(p, q):
+    return (p.mean * (p.logits - q.logits) + p._cont_bern_log_norm() + wick.log1p(-p.probs) -
+            q._cont_bern_log_norm() - wick.log1p(-q.probs))
+
+
+@register_kl(Gumbel, Gumbel)
+def _gumbel(p, q):
+    ratio, away = p.scale / q.scale, (q.loc - p.loc) / q.scale
+    return (-ratio.log() - away + ratio * euler_constant + wick.exp(away + (1 + ratio).lgamma()) -
+            (1 + euler_constant))
+
+
+@register_kl(HalfNormal, HalfNormal)
+def _half_normal(p, q):
+    return _normal(p.base_dist, q.base_dist)
+
+
+@register_kl(Pareto, Pareto)
+def _pareto(p, q):
+    """Gil, "On Renyi divergence measures for continuous alphabet sources", 2011."""
+    ratio = q.alpha / p.alpha
+    result = q.alpha * (p.scale / q.scale).log() - ratio.log() + ratio - 1
+    return result.masked_fill(p.scale < q.scale, math.inf)
+
+
+@register_kl(MultivariateNormal, LowRankMultivariateNormal)
+def _multivariate_low_rank(p, q):
+    return _to_low_rank(p, q, 2 * p._half_log_det(), _low_rank_trace(q, p._factor))
+
+
+@register_kl(LowRankMultivariateNormal, LowRankMultivariateNormal)
+def _low_rank(p, q):
+    return _to_low_rank(p, q, p._log_det(),
+                        _low_rank_trace(q, p._factor) + _low_rank_trace(q, p._diag.sqrt().diag_embed()))
+
+
+def _low_rank_trace(q, factor):
+    """The trace of ``Q^-1 F F^T``, where Q is the covariance of q."""
+    scaled = factor * q._diag.rsqrt().unsqueeze(-1)
+    return scaled.pow(2).sum((-2, -1)) - (q._solved() @ factor).pow(2).sum((-2, -1))
+
+
+def _to_low_rank(p, q, log_det, trace):
+    _same_size(p, q)
+    return 0.5 * (q._log_det() - log_det + trace + q._square(q.loc - p.loc) - p.event_shape[0])
+
+
+@register_kl(LowRankMultivariateNormal, MultivariateNormal)
+def _low_rank_multivariate(p, q):
+    _same_size(p, q)
+    factor = wick.cat([p.cov_factor, p.cov_diag.sqrt().diag_embed()], -1)
+    trace = wick.linalg.solve_triangular(q._factor, factor, upper=False).pow(2).sum((-2, -1))
+    return 0.5 * (2 * q._half_log_det() - p._log_det() + trace + q._square(q.loc - p.loc) - p.event_shape[0])
+
+
+def _same_size(p, q):
+    if p.event_shape != q.event_shape:
+        raise ValueError("KL-divergence between two (Low Rank) Multivariate Normals with different event shapes "
+                         "cannot be computed")

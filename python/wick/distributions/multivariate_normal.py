@@ -8,12 +8,18 @@ from .distribution import Distribution
 from .utils import lazy_property
 
 
-def _cholesky_of_inverse(precision):
+def cholesky_of_inverse(precision):
     """The lower factor of the inverse of a positive definite matrix, from the factor of the matrix turned around."""
     flipped = wick.linalg.cholesky(wick.flip(precision, (-2, -1)))
     upper = wick.transpose(wick.flip(flipped, (-2, -1)), -2, -1)
     identity = wick.eye(precision.shape[-1], dtype=precision.dtype, device=precision.device)
     return wick.linalg.solve_triangular(upper, identity, upper=False)
+
+
+def square_distance(factor, difference):
+    """The squared Mahalanobis distance: that of ``L ** -1 (x - loc)``."""
+    solved = wick.linalg.solve_triangular(factor, difference.unsqueeze(-1), upper=False)
+    return solved.squeeze(-1).pow(2).sum(-1)
 
 
 class MultivariateNormal(Distribution):
@@ -45,7 +51,7 @@ class MultivariateNormal(Distribution):
         elif name == "covariance_matrix":
             self._factor = wick.linalg.cholesky(covariance_matrix)
         else:
-            self._factor = _cholesky_of_inverse(precision_matrix)
+            self._factor = cholesky_of_inverse(precision_matrix)
 
     @lazy_property
     def scale_tril(self):
@@ -87,9 +93,7 @@ class MultivariateNormal(Distribution):
         return self.loc + wick.matmul(self._factor, drawn.unsqueeze(-1)).squeeze(-1)
 
     def _square(self, difference):
-        """The squared Mahalanobis distance: that of ``L ** -1 (x - loc)``."""
-        solved = wick.linalg.solve_triangular(self._factor, difference.unsqueeze(-1), upper=False)
-        return solved.squeeze(-1).pow(2).sum(-1)
+        return square_distance(self._factor, difference)
 
     def _half_log_det(self):
         return self._factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)

@@ -4,15 +4,17 @@ import math
 import wick
 
 from . import constraints
-from .distribution import LOG_SQRT_2_PI, Distribution
+from .distribution import LOG_SQRT_2_PI
+from .exp_family import ExponentialFamily
 from .utils import broadcast_all
 
 
-class Normal(Distribution):
+class Normal(ExponentialFamily):
     """The normal distribution with mean ``loc`` and standard deviation ``scale``."""
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real
     has_rsample = True
+    _mean_carrier_measure = 0
 
     def __init__(self, loc, scale, validate_args=None):
         self.loc, self.scale = broadcast_all(loc, scale)
@@ -63,3 +65,10 @@ class Normal(Distribution):
 
     def entropy(self):
         return 0.5 + LOG_SQRT_2_PI + wick.log(self.scale)
+
+    @property
+    def _natural_params(self):
+        return self.loc / self.scale.pow(2), -0.5 * self.scale.pow(2).reciprocal()
+
+    def _log_normalizer(self, x, y):
+        return -0.25 * x.pow(2) / y + 0.5 * wick.log(-math.pi / y)

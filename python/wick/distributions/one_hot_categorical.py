@@ -63,3 +63,12 @@ class OneHotCategorical(Distribution):
         values = wick.eye(n, dtype=self.probs.dtype, device=self.probs.device)
         values = values.view((n,) + (1,) * len(self.batch_shape) + (n,))
         return values.expand((n,) + tuple(self.batch_shape) + (n,)) if expand else values
+
+
+class OneHotCategoricalStraightThrough(OneHotCategorical):
+    """OneHotCategorical whose samples pass their gradients on to the probabilities (Bengio, Leonard and Courville,
+    "Estimating or propagating gradients through stochastic neurons", 2013)."""
+    has_rsample = True
+
+    def rsample(self, sample_shape=()):
+        return self.sample(sample_shape) + (self.probs - self.probs.detach())

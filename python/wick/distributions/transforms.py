@@ -4,130 +4,40 @@ import math
 import wick
 
 from . import constraints
-from .utils import broadcast_all, sum_rightmost
+from ._transform import (  # noqa: F401
+    CatTransform, ComposeTransform, IndependentTransform, ReshapeTransform, StackTransform, Transform,
+    identity_transform,
+)
+from ._vector_transforms import (  # noqa: F401
+    CorrCholeskyTransform, LowerCholeskyTransform, SoftmaxTransform, StickBreakingTransform,
+)
+from .utils import broadcast_all, clipped_sigmoid, sum_rightmost
+
+__all__ = [
+    "AbsTransform", "AffineTransform", "CatTransform", "ComposeTransform", "CorrCholeskyTransform",
+    "CumulativeDistributionTransform", "ExpTransform", "IndependentTransform", "LowerCholeskyTransform",
+    "PowerTransform", "ReshapeTransform", "SigmoidTransform", "SoftmaxTransform", "SoftplusTransform",
+    "StackTransform", "StickBreakingTransform", "TanhTransform", "Transform", "identity_transform",
+]
 
 
-class Transform:
-    """``y = transform(x)``, ``x = transform.inv(y)``, and the logarithm of the derivative's determinant.
-
-    ``domain`` and ``codomain`` are regions (``constraints``); ``sign``: whether it rises (1) or falls (-1).
-    """
+class _Rising(Transform):
+    """A rising function of each number, without parameters."""
+    domain = constraints.real
     bijective = True
-    domain = codomain = constraints.real
     sign = 1
 
-    def __call__(self, x):
-        raise NotImplementedError
-
-    def _inverse(self, y):
-        raise NotImplementedError
-
-    def log_abs_det_jacobian(self, x, y):
-        raise NotImplementedError
-
-    @property
-    def inv(self):
-        return _Inverse(self)
-
-    def __eq__(self, other):
-        return self is other
-
-    __hash__ = object.__hash__
-
-    def forward_shape(self, shape):
-        return shape
-
-    def __repr__(self):
-        return type(self).__name__ + "()"
-
-
-class _Inverse(Transform):
-    def __init__(self, transform):
-        self._transform = transform
-        self.domain, self.codomain, self.sign = transform.codomain, transform.domain, transform.sign
-
-    @property
-    def inv(self):
-        return self._transform
-
-    def __call__(self, x):
-        return self._transform._inverse(x)
-
-    def _inverse(self, y):
-        return self._transform(y)
-
-    def log_abs_det_jacobian(self, x, y):
-        return -self._transform.log_abs_det_jacobian(y, x)
-
-    def __eq__(self, other):
-        return isinstance(other, _Inverse) and self._transform == other._transform
-
-    __hash__ = Transform.__hash__
-
-    def __repr__(self):
-        return "_InverseTransform({!r})".format(self._transform)
-
-
-class ComposeTransform(Transform):
-    """Several, the first one first."""
-
-    def __init__(self, parts, cache_size=0):
-        self.parts = list(parts)
-
-    @property
-    def domain(self):
-        return self.parts[0].domain if self.parts else constraints.real
-
-    @property
-    def codomain(self):
-        return self.parts[-1].codomain if self.parts else constraints.real
-
-    @property
-    def sign(self):
-        return math.prod(part.sign for part in self.parts)
-
-    def __call__(self, x):
-        for part in self.parts:
-            x = part(x)
-        return x
-
-    def _inverse(self, y):
-        for part in reversed(self.parts):
-            y = part.inv(y)
-        return y
-
-    def log_abs_det_jacobian(self, x, y):
-        total = 0
-        for part in self.parts:
-            then = part(x)
-            total = total + part.log_abs_det_jacobian(x, then)
-            x = then
-        return total if self.parts else wick.zeros_like(x)
-
-    def __eq__(self, other):
-        return isinstance(other, ComposeTransform) and self.parts == other.parts
-
-    __hash__ = Transform.__hash__
-
-    def __repr__(self):
-        return "ComposeTransform(\n    " + ",\n    ".join(repr(part) for part in self.parts) + "\n)"
-
-
-class _Stateless(Transform):
     def __eq__(self, other):
         return type(self) is type(other)
 
     __hash__ = Transform.__hash__
 
 
-class ExpTransform(_Stateless):
+class ExpTransform(_Rising):
     """``exp(x)``"""
     codomain = constraints.positive
 
-    def __init__(self, cache_size=0):
-        pass
-
-    def __call__(self, x):
+    def _call(self, x):
         return x.exp()
 
     def _inverse(self, y):
@@ -137,16 +47,12 @@ class ExpTransform(_Stateless):
         return x
 
 
-class SigmoidTransform(_Stateless):
+class SigmoidTransform(_Rising):
     """``1 / (1 + exp(-x))``"""
     codomain = constraints.unit_interval
 
-    def __init__(self, cache_size=0):
-        pass
-
-    def __call__(self, x):
-        limits = wick.finfo(x.dtype)
-        return wick.sigmoid(x).clamp(min=limits.tiny, max=1.0 - limits.eps)
+    def _call(self, x):
+        return clipped_sigmoid(x)
 
     def _inverse(self, y):
         limits = wick.finfo(y.dtype)
@@ -157,14 +63,25 @@ class SigmoidTransform(_Stateless):
         return -wick.nn.functional.softplus(-x) - wick.nn.functional.softplus(x)
 
 
-class TanhTransform(_Stateless):
+class SoftplusTransform(_Rising):
+    """``log(1 + exp(x))``"""
+    codomain = constraints.positive
+
+    def _call(self, x):
+        return wick.nn.functional.softplus(x)
+
+    def _inverse(self, y):
+        return (-y).expm1().neg().log() + y
+
+    def log_abs_det_jacobian(self, x, y):
+        return -wick.nn.functional.softplus(-x)
+
+
+class TanhTransform(_Rising):
     """``tanh(x)``"""
     codomain = constraints.interval(-1.0, 1.0)
 
-    def __init__(self, cache_size=0):
-        pass
-
-    def __call__(self, x):
+    def _call(self, x):
         return x.tanh()
 
     def _inverse(self, y):
@@ -175,19 +92,83 @@ class TanhTransform(_Stateless):
         return 2.0 * (math.log(2.0) - x - wick.nn.functional.softplus(-2.0 * x))
 
 
+class AbsTransform(Transform):
+    """``|x|``; of the two numbers that give ``y`` the inverse is the positive one."""
+    domain = constraints.real
+    codomain = constraints.positive
+
+    def __eq__(self, other):
+        return isinstance(other, AbsTransform)
+
+    __hash__ = Transform.__hash__
+
+    def _call(self, x):
+        return x.abs()
+
+    def _inverse(self, y):
+        return y
+
+
+class PowerTransform(Transform):
+    """``x ** exponent`` of positive numbers."""
+    domain = codomain = constraints.positive
+    bijective = True
+    sign = 1
+
+    def __init__(self, exponent, cache_size=0):
+        super().__init__(cache_size=cache_size)
+        self.exponent, = broadcast_all(exponent)
+
+    def with_cache(self, cache_size=1):
+        return self if self._cache_size == cache_size else PowerTransform(self.exponent, cache_size=cache_size)
+
+    def __eq__(self, other):
+        return isinstance(other, PowerTransform) and bool((self.exponent == other.exponent).all())
+
+    __hash__ = Transform.__hash__
+
+    def _call(self, x):
+        return x.pow(self.exponent)
+
+    def _inverse(self, y):
+        return y.pow(1 / self.exponent)
+
+    def log_abs_det_jacobian(self, x, y):
+        return (self.exponent * y / x).abs().log()
+
+    def forward_shape(self, shape):
+        return wick.broadcast_shapes(shape, self.exponent.shape)
+
+    inverse_shape = forward_shape
+
+
 class AffineTransform(Transform):
     """``loc + scale * x``; ``event_dim`` dimensions are one value."""
+    bijective = True
 
     def __init__(self, loc, scale, event_dim=0, cache_size=0):
-        self.loc, self.scale, self.event_dim = loc, scale, event_dim
-        region = constraints.independent(constraints.real, event_dim) if event_dim else constraints.real
-        self.domain = self.codomain = region
+        super().__init__(cache_size=cache_size)
+        self.loc, self.scale, self._event_dim = loc, scale, event_dim
+
+    @property
+    def event_dim(self):
+        return self._event_dim
+
+    @constraints.dependent_property(is_discrete=False)
+    def domain(self):
+        return constraints.independent(constraints.real, self.event_dim) if self.event_dim else constraints.real
+
+    codomain = domain
+
+    def with_cache(self, cache_size=1):
+        return self if self._cache_size == cache_size else AffineTransform(self.loc, self.scale, self.event_dim,
+                                                                           cache_size=cache_size)
 
     @property
     def sign(self):
         return self.scale.sign() if isinstance(self.scale, wick.Tensor) else (self.scale > 0) - (self.scale < 0)
 
-    def __call__(self, x):
+    def _call(self, x):
         return self.loc + self.scale * x
 
     def _inverse(self, y):
@@ -207,22 +188,32 @@ class AffineTransform(Transform):
     def forward_shape(self, shape):
         return wick.broadcast_shapes(shape, getattr(self.loc, "shape", ()), getattr(self.scale, "shape", ()))
 
+    inverse_shape = forward_shape
 
-class SoftplusTransform(_Stateless):
-    """``log(1 + exp(x))``"""
-    codomain = constraints.positive
 
-    def __init__(self, cache_size=0):
-        pass
+class CumulativeDistributionTransform(Transform):
+    """The probability, by ``distribution``, of numbers up to x."""
+    bijective = True
+    codomain = constraints.unit_interval
+    sign = 1
 
-    def __call__(self, x):
-        return wick.nn.functional.softplus(x)
+    def __init__(self, distribution, cache_size=0):
+        super().__init__(cache_size=cache_size)
+        self.distribution = distribution
+
+    @property
+    def domain(self):
+        return self.distribution.support
+
+    def with_cache(self, cache_size=1):
+        return self if self._cache_size == cache_size else CumulativeDistributionTransform(self.distribution,
+                                                                                           cache_size)
+
+    def _call(self, x):
+        return self.distribution.cdf(x)
 
     def _inverse(self, y):
-        return (-y).expm1().neg().log() + y
+        return self.distribution.icdf(y)
 
     def log_abs_det_jacobian(self, x, y):
-        return -wick.nn.functional.softplus(-x)
-
-
-identity_transform = ComposeTransform([])
+        return self.distribution.log_prob(x)

@@ -1,6 +1,8 @@
 """What distributions share: parameters of one size, and probabilities and logits of each other."""
 import wick
 
+euler_constant = 0.57721566490153286060
+
 
 def broadcast_all(*values):
     """Numbers and tensors as tensors of one size; numbers have the dtype of the first tensor or the default one."""
@@ -19,6 +21,12 @@ def clamp_probs(probs):
     return probs.clamp(min=eps, max=1 - eps)
 
 
+def clipped_sigmoid(x):
+    """The sigmoid, neither 0 nor 1."""
+    limits = wick.finfo(x.dtype)
+    return wick.sigmoid(x).clamp(min=limits.tiny, max=1.0 - limits.eps)
+
+
 def probs_to_logits(probs, is_binary=False):
     """The logarithms of probabilities, of the odds where there are two outcomes."""
     clamped = clamp_probs(probs)
@@ -32,6 +40,43 @@ def logits_to_probs(logits, is_binary=False):
 def sum_rightmost(value, dims):
     """The sum over the last ``dims`` dimensions."""
     return value.flatten(value.dim() - dims).sum(-1) if dims else value
+
+
+def standard_normal(shape, like):
+    """Normal numbers of the dtype of ``like``."""
+    return wick.empty(shape, dtype=like.dtype, device=like.device).normal_()
+
+
+def _lower_indices(n, diag, device):
+    """Rows and columns of what ``tril(diag)`` keeps of n rows, row by row."""
+    return wick.tril_indices(n, n, offset=diag, device=device).unbind()
+
+
+def tril_matrix_to_vec(matrix, diag=0):
+    """The elements of lower triangles of matrices, row by row."""
+    n = matrix.shape[-1]
+    if diag < -n or diag >= n:
+        raise ValueError("diag ({}) provided is outside [{}, {}].".format(diag, -n, n - 1))
+    rows, columns = _lower_indices(n, diag, matrix.device)
+    return matrix[..., rows, columns]
+
+
+def vec_to_tril_matrix(vector, diag=0):
+    """Matrices with the elements of vectors in their lower triangles.
+
+    A triangle of n rows has ``n * (n + 1) / 2`` elements with its diagonal, and so on for what ``diag`` adds or cuts
+    off; n is the root of that.
+    """
+    shift = 1 + 2 * diag
+    rows = ((shift ** 2 + 8 * vector.shape[-1] + 4 * abs(diag) * (diag + 1)) ** 0.5 - shift) / 2
+    n = round(rows)
+    if n - rows > wick.finfo(vector.dtype).eps:
+        raise ValueError("The size of last dimension is {} which cannot be expressed as the lower triangular part of "
+                         "a square D x D matrix.".format(vector.shape[-1]))
+    matrix = wick.zeros(vector.shape[:-1] + (n, n), dtype=vector.dtype, device=vector.device)
+    rows, columns = _lower_indices(n, diag, vector.device)
+    matrix[..., rows, columns] = vector
+    return matrix
 
 
 class lazy_property:
