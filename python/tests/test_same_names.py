@@ -302,5 +302,44 @@ class Machines(unittest.TestCase):
         self.assertTrue(torch.__config__.show())
 
 
+class Switches(unittest.TestCase):
+    def test_what_is_built_in(self):
+        for name in ("has_cuda", "has_cudnn", "has_lapack", "has_mkl", "has_mkldnn", "has_mps", "has_openmp",
+                     "has_spectral"):
+            self.assertIsInstance(getattr(torch, name), bool, name)
+        self.assertEqual((torch.has_cuda, torch.has_mps), (False, False))
+        self.assertFalse(torch.is_vulkan_available())
+
+    def test_anomaly_detection(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.assertFalse(torch.is_anomaly_enabled())
+            with torch.autograd.detect_anomaly(check_nan=False):
+                self.assertTrue(torch.is_anomaly_enabled())
+                self.assertFalse(torch.is_anomaly_check_nan_enabled())
+                with torch.autograd.set_detect_anomaly(False):
+                    self.assertFalse(torch.is_anomaly_enabled())
+                self.assertTrue(torch.is_anomaly_enabled())
+            self.assertFalse(torch.is_anomaly_enabled())
+            torch.set_anomaly_enabled(True, True)
+            self.assertTrue(torch.is_anomaly_enabled() and torch.is_anomaly_check_nan_enabled())
+            torch.autograd.set_detect_anomaly(False)
+            self.assertFalse(torch.is_anomaly_enabled())
+
+    def test_nesting_of_autocast(self):
+        self.assertEqual([torch.autocast_increment_nesting(), torch.autocast_increment_nesting(),
+                          torch.autocast_decrement_nesting(), torch.autocast_decrement_nesting()], [1, 2, 1, 0])
+
+    def test_names_of_the_extension(self):
+        graph = torch.parse_ir("graph(%x : Tensor):\n  %y : Tensor = aten::relu(%x)\n  return (%y)\n")
+        self.assertIsInstance(graph, torch.Graph)
+        self.assertIs(torch.Graph, torch._C.Graph)
+        self.assertEqual(torch.parse_schema("aten::f(int x) -> int").name, "aten::f")
+        self.assertIsInstance(torch.IntType.get(), torch.IntType)
+
+    def test_named_dimensions(self):
+        self.assertFalse(torch.ones(2).has_names())
+
+
 if __name__ == "__main__":
     unittest.main()

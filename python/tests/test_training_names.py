@@ -51,6 +51,11 @@ class TrainingNames(unittest.TestCase):
 
 
 class AbsentNames(unittest.TestCase):
+    def test_named_dimensions(self):
+        for name in ("align_as", "align_to", "refine_names", "rename", "rename_"):
+            with self.assertRaisesRegex(NotImplementedError, "wick has no named dimensions: Tensor." + name + "$"):
+                getattr(wick.ones(2), name)("x")
+
     def test_of_torch(self):
         with self.assertRaisesRegex(AttributeError, "'compile': torch has it, wick has not; see docs/python.md"):
             wick.compile

@@ -53,12 +53,12 @@ from ._cells import gru_cell, lstm_cell, rnn_relu_cell, rnn_tanh_cell  # noqa: E
 
 # Modules that few programs need are imported when they are first named.
 _LAZY_MODULES = frozenset((
-    "__config__", "amp", "ao", "backends", "classes", "cpu", "cuda", "distributed", "distributions", "fft", "futures",
-    "functional", "fx", "hub", "jit", "linalg", "multiprocessing", "nn", "onnx", "optim", "overrides", "profiler",
-    "quantization", "runtime", "special", "testing", "utils", "version",
+    "__config__", "amp", "ao", "backends", "classes", "cpu", "cuda", "distributed", "distributions", "fft",
+    "futures", "functional", "fx", "hub", "jit", "linalg", "multiprocessing", "nn", "onnx", "optim", "overrides",
+    "profiler", "quantization", "runtime", "special", "storage", "testing", "utils", "version",
 ))
 _LAZY_NAMES = dict.fromkeys((
-    "autocast", "clear_autocast_cache", "get_autocast_cpu_dtype", "get_autocast_gpu_dtype",
+    "autocast", "autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache", "get_autocast_cpu_dtype", "get_autocast_gpu_dtype",
     "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_autocast_enabled", "set_autocast_cache_enabled",
     "set_autocast_cpu_dtype", "set_autocast_cpu_enabled", "set_autocast_enabled", "set_autocast_gpu_dtype",
 ), ".amp.autocast_mode")
@@ -70,6 +70,29 @@ _LAZY_NAMES.update(dict.fromkeys((
     "BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor",
     "IntTensor", "LongTensor", "ShortTensor", "set_default_tensor_type",
 ), "._tensor_types"))
+_LAZY_NAMES.update(dict.fromkeys((
+    "BFloat16Storage", "BoolStorage", "ByteStorage", "CharStorage", "ComplexDoubleStorage", "ComplexFloatStorage",
+    "DoubleStorage", "FloatStorage", "HalfStorage", "IntStorage", "LongStorage", "ShortStorage", "Storage",
+    "TypedStorage", "UntypedStorage",
+), ".storage"))
+_LAZY_NAMES.update(dict.fromkeys((
+    "has_cuda", "has_cudnn", "has_lapack", "has_mkl", "has_mkldnn", "has_mps", "has_openmp", "has_spectral",
+    "is_vulkan_available",
+), "._has"))
+_LAZY_NAMES.update(dict.fromkeys((
+    "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled",
+), ".autograd.anomaly"))
+_LAZY_NAMES.update(dict.fromkeys(("fork", "wait"), ".jit"))
+_LAZY_NAMES.update(dict.fromkeys((  # that torch takes from torch._C
+    "AliasDb", "AnyType", "Argument", "Block", "BoolType", "BufferDict", "ClassType", "CompilationUnit",
+    "ComplexType", "DeviceObjType", "DictType", "DisableTorchFunction", "EnumType", "ExecutionPlan", "FloatType",
+    "FunctionSchema", "Future", "FutureType", "Graph", "GraphExecutorState", "InferredType", "IntType",
+    "JITException", "ListType", "ModuleDict", "Node", "NoneType", "NumberType", "OptionalType", "ParameterDict",
+    "PyObjectType", "RRefType", "ScriptDict", "ScriptFunction", "ScriptList", "ScriptMethod", "ScriptModule",
+    "StreamObjType", "StringType", "SymIntType", "TensorType", "TracingState", "TupleType", "Type", "UnionType",
+    "Use", "Value", "import_ir_module", "import_ir_module_from_buffer", "parse_ir", "parse_schema",
+    "parse_type_comment", "unify_type_list",
+), "._C"))
 
 
 def __getattr__(name):

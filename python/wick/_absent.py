@@ -3,13 +3,27 @@ import difflib
 
 # public names of PyTorch 1.13 and 2.x
 _OF_TORCH = frozenset("""
-    attr compile compiled_with_cxx11_abi eig export func functional get_device_module has_cuda has_cudnn has_lapack
-    has_mkl has_mkldnn has_openmp hsmm hspmm is_anomaly_enabled library lobpcg lstsq lu masked matrix_rank mps mtia
-    nested package parse_ir pca_lowrank quantized_gru_cell quantized_lstm_cell quasirandom return_types
-    saddmm set_anomaly_enabled set_default_device smm solve sparse sparse_bsc_tensor sparse_bsr_tensor
-    sparse_compressed_tensor spmm sspaddmm storage svd_lowrank vmap xpu BFloat16Storage BoolStorage ByteStorage
-    CharStorage DoubleStorage FloatStorage HalfStorage IntStorage LongStorage ShortStorage Storage Stream Tag
-    TypedStorage UntypedStorage
+    attr batch_norm_backward_elemt batch_norm_backward_reduce batch_norm_elemt batch_norm_gather_stats
+    batch_norm_gather_stats_with_counts batch_norm_stats batch_norm_update_stats ccol_indices_copy col_indices_copy
+    compile compiled_with_cxx11_abi cpp crow_indices_copy cudnn_affine_grid_generator cudnn_batch_norm
+    cudnn_convolution cudnn_convolution_add_relu cudnn_convolution_relu cudnn_convolution_transpose
+    cudnn_grid_sampler dsmm eig export fbgemm_linear_fp16_weight fbgemm_linear_fp16_weight_fp32_activation
+    fbgemm_linear_int8_weight fbgemm_linear_int8_weight_fp32_activation fbgemm_linear_quantize_weight
+    fbgemm_pack_gemm_matrix_fp16 fbgemm_pack_quantized_matrix from_file func get_device_module hsmm hspmm
+    indices_copy init_num_threads library lobpcg lstsq lu masked matrix_rank merge_type_from_type_comment
+    miopen_batch_norm miopen_convolution miopen_convolution_add_relu miopen_convolution_relu
+    miopen_convolution_transpose miopen_depthwise_convolution miopen_rnn mkldnn_adaptive_avg_pool2d
+    mkldnn_linear_backward_weights mkldnn_max_pool2d mkldnn_max_pool3d mps mtia native_norm nested package
+    pca_lowrank quantized_gru_cell quantized_lstm_cell quantized_rnn_relu_cell quantized_rnn_tanh_cell quasirandom
+    read_vitals resize_as_sparse_ return_types row_indices_copy saddmm set_default_device set_vital smm solve sparse
+    sparse_bsc_tensor sparse_bsr_tensor sparse_compressed_tensor spmm sspaddmm svd_lowrank values_copy
+    view_as_complex_copy view_as_real_copy vitals_enabled vmap xpu AggregationType ArgumentSpec BenchmarkConfig
+    BenchmarkExecutionStats CallStack Capsule Code CompleteArgumentSpec ConcreteModuleType ConcreteModuleTypeBuilder
+    DeepCopyMemoTable DeserializationStorageContext DispatchKey DispatchKeySet ErrorReport ExcludeDispatchKeyGuard
+    FatalError FileCheck Gradient IODescriptor InterfaceType LiteScriptModule LockingLogger MobileOptimizerType
+    NoopLogger OperatorInfo PyTorchFileReader PyTorchFileWriter ScriptClass ScriptClassFunction ScriptDictIterator
+    ScriptDictKeyIterator ScriptListIterator ScriptModuleSerializer ScriptObject ScriptObjectProperty
+    SerializationStorageContext StaticModule Stream SymFloatNode SymIntNode Tag ThroughputBenchmark
 """.split())
 
 

@@ -469,3 +469,63 @@ def retain_grad(self):
     if not self.is_leaf:
         _aten("aten::retain_grad")(self)
         self._retains_grad = True
+
+
+# ---- memory ----
+
+@_method
+def storage(self):
+    """Its memory as a sequence of elements that it shares (`torch.storage.TypedStorage`)."""
+    from .storage import storage_of
+    return storage_of(self)
+
+
+@_method
+def storage_type(self):
+    """The old class of its memory: `torch.FloatStorage` and so on."""
+    from . import storage as storages
+    return getattr(storages, self.type().rpartition(".")[2].replace("Tensor", "Storage"))
+
+
+@_method
+def set_(self, *args, **kwargs):
+    """Has it show other memory: that of a tensor, or of a storage, with an offset, sizes and strides."""
+    source = args[0] if args else kwargs.get("source")
+    if source is None or isinstance(source, Tensor):
+        return _aten("aten::set_")(self, *args, **kwargs)
+    from .storage import elements_for
+    elements = elements_for(source, self.dtype)
+    if args:
+        args = (elements,) + args[1:]
+        if len(args) == 3:  # contiguous sizes
+            args += (_contiguous_strides(args[2]),)
+    else:
+        kwargs["source"] = elements
+    return _aten("aten::set_")(self, *args, **kwargs)
+
+
+def _contiguous_strides(size):
+    strides = [1]
+    for length in reversed(list(size)[1:]):
+        strides.append(strides[-1] * max(length, 1))
+    return strides[::-1] if len(size) else []
+
+
+# ---- named dimensions, which there are not ----
+
+@_method
+def has_names(self):
+    """False."""
+    return False
+
+
+def _refused(name):
+    def refuse(self, *args, **kwargs):
+        raise NotImplementedError("wick has no named dimensions: Tensor.%s" % name)
+    refuse.__name__, refuse.__qualname__, refuse.__doc__ = name, "Tensor." + name, "Refused."
+    setattr(Tensor, name, refuse)
+
+
+for _name in ("align_as", "align_to", "refine_names", "rename", "rename_"):
+    _refused(_name)
+del _name

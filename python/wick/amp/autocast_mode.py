@@ -42,6 +42,7 @@ class _State:
     gpu_dtype = _REDUCED_DTYPES[1]
     cuda = False
     uses_cache = True
+    nesting = 0
 
 
 def _cast(value, dtype, from_dtypes):
@@ -198,3 +199,15 @@ def set_autocast_cache_enabled(enabled):
 
 def clear_autocast_cache():
     """Nothing: no casts are kept."""
+
+
+def autocast_increment_nesting():
+    """How many contexts the thread is in, this one counted; torch drops kept casts where there is none left."""
+    _State.nesting += 1
+    return _State.nesting
+
+
+def autocast_decrement_nesting():
+    """How many are left."""
+    _State.nesting -= 1
+    return _State.nesting

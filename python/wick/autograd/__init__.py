@@ -3,6 +3,7 @@ from .. import _C
 from .._C import Tensor
 from .grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled  # noqa: F401
 from ._hooks import register_hook as _register_hook  # noqa: F401
+from .anomaly import detect_anomaly, set_detect_anomaly  # noqa: F401
 from .function import Function  # noqa: F401
 from .gradcheck import gradcheck, gradgradcheck  # noqa: F401
 from . import functional  # noqa: F401,E402
@@ -84,30 +85,6 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     _check_outputs(outputs)
     retain = create_graph if retain_graph is None else retain_graph
     return _C._run_backward(outputs, grads, retain, create_graph, inputs, allow_unused)
-
-
-class set_detect_anomaly:
-    """A context, or a call, that in torch finds where a gradient fails. Here errors name the operator without it, and
-    gradients are not searched for NaN: switching it on warns."""
-
-    def __init__(self, mode, check_nan=True):
-        self.mode = mode
-        if mode:
-            import warnings
-            warnings.warn("wick does not search gradients for NaN: anomaly detection changes nothing")
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        return False
-
-
-class detect_anomaly(set_detect_anomaly):
-    """The same as a context."""
-
-    def __init__(self, check_nan=True):
-        super().__init__(True, check_nan)
 
 
 def __getattr__(name):

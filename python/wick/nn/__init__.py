@@ -6,7 +6,7 @@ from wick.nn.parameter import Parameter, UninitializedBuffer, UninitializedParam
 
 
 def __getattr__(name):
-    if name in ("intrinsic", "quantized"):
+    if name in ("common_types", "grad", "intrinsic", "quantized"):
         import importlib
         return importlib.import_module("." + name, __name__)
     raise AttributeError("module 'wick.nn' has no attribute %r" % name)

@@ -11,7 +11,7 @@ from wick.nn.utils.weight_norm import remove_weight_norm, weight_norm
 
 def __getattr__(name):
     """What few programs need is imported when it is first named."""
-    if name != 'parametrize':
+    if name not in ('parametrizations', 'parametrize', 'stateless'):
         raise AttributeError("module 'wick.nn.utils' has no attribute %r" % name)
     import importlib
-    return importlib.import_module('wick.nn.utils.parametrize')
+    return importlib.import_module('wick.nn.utils.' + name)

@@ -34,6 +34,16 @@ def _same_kind(made, like):
     return Parameter(made, like.requires_grad) if isinstance(like, Parameter) else made
 
 
+def _start_of(step, value):
+    """What the parametrization makes `value` of, or the value where it cannot say."""
+    if not hasattr(step, 'right_inverse'):
+        return value
+    try:
+        return step.right_inverse(value)
+    except NotImplementedError:
+        return value
+
+
 class ParametrizationList(ModuleList):
     """The parametrizations of one tensor, first applied first, with what they are applied to: `original`, or
     `original0`, `original1`... where the last one's right_inverse gives several."""
@@ -44,8 +54,7 @@ class ParametrizationList(ModuleList):
         start = original
         with wick.no_grad():
             for step in reversed(self):
-                if hasattr(step, 'right_inverse'):
-                    start = step.right_inverse(start)
+                start = _start_of(step, start)
         several = not isinstance(start, Tensor)
         if several and not (isinstance(start, (tuple, list)) and all(isinstance(one, Tensor) for one in start)):
             raise ValueError("'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...). Got {}"
@@ -168,7 +177,7 @@ def register_parametrization(module, tensor_name, parametrization, *, unsafe=Fal
 
 
 def _check_step(step, before):
-    start = step.right_inverse(before) if hasattr(step, 'right_inverse') else before
+    start = _start_of(step, before)
     after = step(start) if isinstance(start, Tensor) else step(*start)
     told = ("Registering a parametrization may not change the {0} of the tensor, unless `unsafe` flag is enabled.\n"
             "unparametrized {0}: {1}\nparametrized {0}: {2}")
