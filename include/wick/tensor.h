@@ -26,7 +26,16 @@ enum { /* dtypes, numbered as PyTorch's ScalarType */
        WICK_QINT32 = 14,
        WICK_BFLOAT16 = 15,
        WICK_QUINT4X2 = 16,
-       WICK_QUINT2X4 = 17
+       WICK_QUINT2X4 = 17,
+       /* of PyTorch 2.x: for storing, few operators take them */
+       WICK_FLOAT8_E5M2 = 23,
+       WICK_FLOAT8_E4M3FN = 24,
+       WICK_FLOAT8_E5M2FNUZ = 25,
+       WICK_FLOAT8_E4M3FNUZ = 26,
+       WICK_UINT16 = 27,
+       WICK_UINT32 = 28,
+       WICK_UINT64 = 29,
+       WICK_FLOAT8_E8M0FNU = 44
 };
 enum { WICK_DEVICE_CPU = 0, WICK_DEVICE_CUDA = 1 }; /* numbered as PyTorch's DeviceType */
 enum { WICK_TENSOR_REQUIRES_GRAD = 1, WICK_TENSOR_UNDEFINED = 2, WICK_TENSOR_CONJ = 4 /* data is to be conjugated */ };

@@ -3,7 +3,20 @@
 #include "tensor/storage_share.h"
 #include "wick/dlpack.h"
 
-enum { DL_CPU = 1, DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2, DL_BFLOAT = 4, DL_COMPLEX = 5, DL_BOOL = 6 };
+enum {
+  DL_CPU = 1,
+  DL_INT = 0,
+  DL_UINT = 1,
+  DL_FLOAT = 2,
+  DL_BFLOAT = 4,
+  DL_COMPLEX = 5,
+  DL_BOOL = 6,
+  DL_FLOAT8_E4M3FN = 10,
+  DL_FLOAT8_E4M3FNUZ = 11,
+  DL_FLOAT8_E5M2 = 12,
+  DL_FLOAT8_E5M2FNUZ = 13,
+  DL_FLOAT8_E8M0FNU = 14
+};
 typedef struct DLTensorData {
   void *data;
   struct {
@@ -27,12 +40,26 @@ static const struct {
   DType dtype;
   uint8_t code, bits;
 } dtype_rows[] = {
-    {DTYPE_UINT8, DL_UINT, 8},           {DTYPE_INT8, DL_INT, 8},
-    {DTYPE_INT16, DL_INT, 16},           {DTYPE_INT32, DL_INT, 32},
-    {DTYPE_INT64, DL_INT, 64},           {DTYPE_FLOAT16, DL_FLOAT, 16},
-    {DTYPE_FLOAT32, DL_FLOAT, 32},       {DTYPE_FLOAT64, DL_FLOAT, 64},
-    {DTYPE_BFLOAT16, DL_BFLOAT, 16},     {DTYPE_COMPLEX64, DL_COMPLEX, 64},
-    {DTYPE_COMPLEX128, DL_COMPLEX, 128}, {DTYPE_BOOL, DL_BOOL, 8},
+    {DTYPE_UINT8, DL_UINT, 8},
+    {DTYPE_INT8, DL_INT, 8},
+    {DTYPE_INT16, DL_INT, 16},
+    {DTYPE_INT32, DL_INT, 32},
+    {DTYPE_INT64, DL_INT, 64},
+    {DTYPE_FLOAT16, DL_FLOAT, 16},
+    {DTYPE_FLOAT32, DL_FLOAT, 32},
+    {DTYPE_FLOAT64, DL_FLOAT, 64},
+    {DTYPE_BFLOAT16, DL_BFLOAT, 16},
+    {DTYPE_COMPLEX64, DL_COMPLEX, 64},
+    {DTYPE_COMPLEX128, DL_COMPLEX, 128},
+    {DTYPE_BOOL, DL_BOOL, 8},
+    {DTYPE_UINT16, DL_UINT, 16},
+    {DTYPE_UINT32, DL_UINT, 32},
+    {DTYPE_UINT64, DL_UINT, 64},
+    {DTYPE_FLOAT8_E4M3FN, DL_FLOAT8_E4M3FN, 8},
+    {DTYPE_FLOAT8_E4M3FNUZ, DL_FLOAT8_E4M3FNUZ, 8},
+    {DTYPE_FLOAT8_E5M2, DL_FLOAT8_E5M2, 8},
+    {DTYPE_FLOAT8_E5M2FNUZ, DL_FLOAT8_E5M2FNUZ, 8},
+    {DTYPE_FLOAT8_E8M0FNU, DL_FLOAT8_E8M0FNU, 8},
 };
 
 typedef struct Exported {
@@ -53,7 +80,7 @@ wick_status wick_tensor_to_dlpack(const wick_value *tensor, struct DLManagedTens
   if (!t || !tensor_is_defined(t))
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "the value is no tensor"), error);
   API_TRY(tensor_check_host(t));
-  if (t->flags & TENSOR_UNUSUAL)
+  if (t->flags & TENSOR_UNUSUAL & ~TENSOR_LIMITED)
     return api_status(status_new(ERROR_UNSUPPORTED, "DLPack: the tensor has no plain memory"), error);
   if (t->flags & TENSOR_RECORDS)
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "DLPack: the tensor requires grad; detach it"), error);

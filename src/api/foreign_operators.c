@@ -71,7 +71,7 @@ static Status run_foreign(Call *call) {
 /* ---- shapes ---- */
 
 static Status take_spec(const wick_tensor_spec *from, TensorSpec *to) {
-  if (from->dtype >= DTYPE_COUNT || dtype_is_quantized((DType)from->dtype) || from->dtype == DTYPE_COMPLEX32)
+  if (!dtype_is_valid(from->dtype) || dtype_is_quantized((DType)from->dtype) || from->dtype == DTYPE_COMPLEX32)
     return status_new(ERROR_INVALID_ARGUMENT, "the shape function gave %u, which is no dtype of tensors", from->dtype);
   if (from->ndim < 0 || from->ndim > TENSOR_MAX_DIMS)
     return status_new(ERROR_INVALID_ARGUMENT, "the shape function gave %d dimensions", from->ndim);

@@ -240,7 +240,7 @@ wick_status wick_module_train(wick_module *module, int training, wick_error **er
 }
 wick_status wick_module_to(wick_module *module, uint32_t floating_dtype, wick_error **error) {
   API_NEED(module);
-  if (floating_dtype >= DTYPE_COUNT)
+  if (!dtype_is_valid(floating_dtype))
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "%u is no dtype", floating_dtype), error);
   return api_status(module->module ? module_to(module->module, (DType)floating_dtype) : OK, error);
 }

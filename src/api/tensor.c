@@ -9,7 +9,7 @@
 #include "tensor/storage_share.h"
 
 static Status check_shape(uint32_t dtype, int32_t ndim) {
-  if (dtype >= DTYPE_COUNT || dtype_is_quantized((DType)dtype) || dtype == DTYPE_COMPLEX32)
+  if (!dtype_is_valid(dtype) || dtype_is_quantized((DType)dtype) || dtype == DTYPE_COMPLEX32)
     return status_new(ERROR_INVALID_ARGUMENT, "%u is no dtype that tensors can have", dtype);
   if (ndim < 0 || ndim > TENSOR_MAX_DIMS)
     return status_new(ERROR_INVALID_ARGUMENT, "a tensor of %d dimensions (at most %d)", ndim, TENSOR_MAX_DIMS);
@@ -193,7 +193,7 @@ uint32_t wick_default_dtype(void) {
   return dtype_default();
 }
 wick_status wick_set_default_dtype(uint32_t dtype, wick_error **error) {
-  if (dtype >= DTYPE_COUNT || !dtype_is_floating((DType)dtype))
+  if (!dtype_is_valid(dtype) || !dtype_is_floating((DType)dtype) || dtype_is_float8((DType)dtype))
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "%u is no floating dtype", dtype), error);
   if (dtype != dtype_default()) {
     dtype_set_default((DType)dtype);
@@ -254,10 +254,10 @@ wick_status wick_tensor_contiguous(const wick_value *tensor, wick_value **out, w
 }
 
 const char *wick_dtype_name(uint32_t dtype) {
-  return dtype < DTYPE_COUNT ? dtype_name((DType)dtype) : "";
+  return dtype_is_valid(dtype) ? dtype_name((DType)dtype) : "";
 }
 size_t wick_dtype_bytes(uint32_t dtype) {
-  return dtype < DTYPE_COUNT ? dtype_size((DType)dtype) : 0;
+  return dtype_is_valid(dtype) ? dtype_size((DType)dtype) : 0;
 }
 
 static Status npy_of(const wick_value *value, StrBuf *out) {

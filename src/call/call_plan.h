@@ -17,7 +17,7 @@ typedef struct CallPlan {
   uint64_t dtypes;     /* ints that are dtypes */
   uint64_t devices;    /* where the results are to be */
   uint64_t restores;   /* arguments whose memory may have been dropped: RowExtras.restores, or nothing is read of it */
-  uint32_t taken;      /* row_dtypes_taken */
+  uint64_t taken;      /* row_dtypes_taken */
   uint8_t output_kind; /* OUTPUT_*: of the first return */
   bool asks;           /* there are dtypes, devices or open types: to be checked before anything runs */
   bool direct;         /* a functional operator that writes nothing and views nothing: operator_call's short way */

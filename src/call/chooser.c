@@ -5,6 +5,7 @@
 #include "call/call_internal.h"
 #include "call/device_kernel.h"
 #include "call/options.h"
+#include "call/pointwise.h"
 #include "tensor/device_class.h"
 
 uint32_t call_list_flags(const List *list) {
@@ -31,6 +32,39 @@ static bool holds_undefined(IValue v) {
   return is_undefined(v);
 }
 
+/* ---- dtypes that few operators know ---- */
+
+static bool accepts_dtype(const Operator *op, const CallPlan *plan, DType dtype) {
+  if (op->row->body || plan->is_view || op->flags & (OP_COMPOSITE | OP_METADATA_ONLY)) return true;
+  return op->flags & (dtype_is_float8(dtype) ? OP_ACCEPT_FLOAT8 : OP_ACCEPT_UNSIGNED);
+}
+
+/* A formula computes in the dtype that tensors promote to, which need not be limited; of unsigned integers functions
+ * that give floating numbers compute in those. */
+static Status check_limited(const Call *call, const CallPlan *plan, IValue v) {
+  if (v.tag != TAG_TENSOR || !(v.tensor->flags & TENSOR_LIMITED)) return OK;
+  const OpRow *row = call->op->row;
+  DType dtype = (DType)v.tensor->dtype;
+  if (accepts_dtype(call->op, plan, dtype)) return OK;
+  if (row->lower && call->op->variant != VARIANT_OUT) {
+    DType computed;
+    TRY(pointwise_promote(call, &computed));
+    if (!dtype_is_limited(computed)) return OK;
+    if (dtype_is_wide_unsigned(computed) && row->shape == shape_pointwise_float) return OK;
+  }
+  return call_unsupported_dtype(call, dtype);
+}
+
+static Status check_limited_inputs(const Call *call, const CallPlan *plan) {
+  for (uint32_t i = 0; i < call->input_count; i++) {
+    IValue v = call->inputs[i];
+    TRY(check_limited(call, plan, v));
+    for (size_t k = 0; v.tag == TAG_LIST && v.list->kind == LIST_VALUES && k < v.list->length; k++)
+      TRY(check_limited(call, plan, v.list->values[k]));
+  }
+  return OK;
+}
+
 static Status check_accepted(const Call *call, const CallPlan *plan, uint32_t flags) {
   const Operator *op = call->op;
   uint32_t accept = op->flags;
@@ -45,6 +79,7 @@ static Status check_accepted(const Call *call, const CallPlan *plan, uint32_t fl
            !op->row->body && !(accept & OP_COMPOSITE))
     what = "meta tensors are";
   if (what) return status_new(ERROR_UNSUPPORTED, STR_FMT ": %s not supported", STR_ARG(op->name), what);
+  if (flags & TENSOR_LIMITED) TRY(check_limited_inputs(call, plan));
   if (!(flags & TENSOR_UNDEFINED) || (accept & OP_ACCEPT_UNDEFINED)) return OK;
   for (uint32_t i = 0; i < call->input_count && i < CALL_MAX_INPUTS; i++)
     if ((plan->required >> i & 1) && holds_undefined(call->inputs[i]))
@@ -73,9 +108,11 @@ Status call_check_settings(const Call *call, const CallPlan *plan, bool *out_els
     if (v.tag == TAG_NONE) continue;
     if (v.tag == TAG_DEVICE) *out_elsewhere |= v.device.type != DEVICE_CPU && v.device.type != DEVICE_META;
     if (v.tag != TAG_INT || !(plan->dtypes >> i & 1)) continue;
-    if (v.i < 0 || v.i >= DTYPE_COUNT)
+    if (!dtype_is_valid(v.i))
       return status_new(ERROR_RUNTIME, "Unrecognized dtype %lld for argument '" STR_FMT "'", (long long)v.i,
                         STR_ARG(plan->schema->arguments[i].name));
+    if (dtype_is_limited((DType)v.i) && !accepts_dtype(call->op, plan, (DType)v.i))
+      return call_unsupported_dtype(call, (DType)v.i);
   }
   return OK;
 }

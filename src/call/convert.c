@@ -14,7 +14,7 @@
 static bool element_of(IValue v, IValue *out, Status *status) {
   if (v.tag != TAG_TENSOR || !tensor_is_defined(v.tensor) || v.tensor->numel != 1) return false;
   const Tensor *t = v.tensor;
-  if (t->flags & TENSOR_UNUSUAL & ~(uint32_t)(TENSOR_CONJ | TENSOR_NEG)) return false;
+  if (t->flags & TENSOR_UNUSUAL & ~(uint32_t)(TENSOR_CONJ | TENSOR_NEG | TENSOR_LIMITED)) return false;
   DType dtype = (DType)t->dtype;
   if (dtype_is_complex(dtype))
     *status = ivalue_from_complex(tensor_item_complex(t), out);

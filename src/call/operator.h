@@ -27,7 +27,7 @@ enum OpFlags {
   OP_ACCEPT_UNDEFINED = 1u << 13,
   OP_ACCEPT_DEVICES = 1u << 27, /* the kernel reads and writes elements by tensor_copy and tensor_fill_scalar alone */
   OP_ACCEPT_ANY = OP_ACCEPT_SPARSE | OP_ACCEPT_QUANTIZED | OP_ACCEPT_CONJ | OP_ACCEPT_META | OP_ACCEPT_OPAQUE |
-                  OP_ACCEPT_UNDEFINED | OP_ACCEPT_DEVICES,
+                  OP_ACCEPT_UNDEFINED | OP_ACCEPT_DEVICES | 1u << 30 | 1u << 31,
   OP_NOT_DIFFERENTIABLE = 1u << 14, /* results never require grad (comparisons, argmax, ...) */
   OP_WRITES_APART = 1u << 15,       /* what it writes may show no memory of an argument beside `self` */
   OP_RESHAPES = 1u << 16,           /* may change sizes or strides of the tensor it writes: resize_, t_, ... */
@@ -42,7 +42,11 @@ enum OpFlags {
   OP_ELEMENT = 1u << 25,         /* the number that a tensor of one element holds */
   OP_WRITES_EXPANDED = 1u << 26, /* `name_` writes what it changes to a self that shows an element several times too */
   OP_WRITES_NO_DATA = 1u << 28,  /* what it writes of a tensor is what gradients know of it, no elements */
-  OP_OF_PLANS = 1u << 29         /* made by passes: nobody else can name it, operator_check_name */
+  OP_OF_PLANS = 1u << 29,        /* made by passes: nobody else can name it, operator_check_name */
+  /* It takes and makes tensors of uint16, uint32 and uint64, of float8. Views, and what reads metadata alone, do. */
+  OP_ACCEPT_UNSIGNED = 1u << 30,
+  OP_ACCEPT_FLOAT8 = 1u << 31,
+  OP_ACCEPT_LIMITED = OP_ACCEPT_UNSIGNED | OP_ACCEPT_FLOAT8
 };
 
 /* A registered row or a variant derived from one. Made when its name is first looked up; its schema is parsed on first

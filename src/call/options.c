@@ -18,7 +18,7 @@ Status options_device(const Call *c, uint32_t at, Device *out) {
 
 Status options_read(const Call *c, uint32_t at, DType fallback, TensorSpec *spec) {
   int64_t dtype = call_int_or(c, at, fallback), layout = call_int_or(c, at + 1, 0);
-  if (dtype < 0 || dtype >= DTYPE_COUNT) return status_new(ERROR_RUNTIME, "Unrecognized dtype %lld", (long long)dtype);
+  if (!dtype_is_valid(dtype)) return status_new(ERROR_RUNTIME, "Unrecognized dtype %lld", (long long)dtype);
   if (layout != 0) return status_new(ERROR_UNSUPPORTED, "making tensors of a layout other than strided");
   if (dtype_is_quantized((DType)dtype))
     return status_new(ERROR_UNSUPPORTED, "making quantized tensors without a quantizer");
@@ -77,9 +77,13 @@ static const struct {
     [DTYPE_FLOAT64] = {-INFINITY, INFINITY, "double"},
     [DTYPE_COMPLEX64] = {-0x1.fffffep127, 0x1.fffffep127, "c10::complex<float>"},
     [DTYPE_BFLOAT16] = {-0x1.fep127, 0x1.fep127, "at::BFloat16"},
+    [DTYPE_UINT16] = {0, 65535, "uint16_t"},
+    [DTYPE_UINT32] = {0, 0x1p32 - 1, "uint32_t"},
+    [DTYPE_UINT64] = {0, 0x1p64, "uint64_t"},
 };
 
 static bool fits(IValue scalar, DType dtype) {
+  if (dtype_is_float8(dtype)) return scalar.tag != TAG_COMPLEX || __builtin_cimag(ivalue_complex(scalar)) == 0;
   if (dtype == DTYPE_BOOL || !ranges[dtype].name) return true;
   if (scalar.tag == TAG_COMPLEX) {
     double imaginary = __builtin_cimag(ivalue_complex(scalar));
@@ -90,15 +94,17 @@ static bool fits(IValue scalar, DType dtype) {
          least = ranges[dtype].least, greatest = ranges[dtype].greatest;
   if (dtype_is_floating(dtype) || dtype_is_complex(dtype))
     return !isfinite(value) || (value >= least && value <= greatest);
-  if (scalar.tag == TAG_INT && dtype == DTYPE_INT64) return true;
-  if (scalar.tag == TAG_INT && dtype == DTYPE_UINT8) least = -greatest; /* negative integers wrap */
-  return value >= least && (dtype == DTYPE_INT64 ? value < greatest : value <= greatest);
+  bool is_widest = dtype == DTYPE_INT64 || dtype == DTYPE_UINT64;
+  if (scalar.tag == TAG_INT && is_widest) return true;
+  if (scalar.tag == TAG_INT && least == 0) least = -greatest; /* negative integers wrap */
+  return value >= least && (is_widest ? value < greatest : value <= greatest);
 }
 
 Status scalar_to_element(IValue scalar, DType dtype, void *out) {
   assert(dtype < DTYPE_COUNT);
   if (!fits(scalar, dtype))
-    return status_new(ERROR_RUNTIME, "value cannot be converted to type %s without overflow", ranges[dtype].name);
+    return status_new(ERROR_RUNTIME, "value cannot be converted to type %s without overflow",
+                      dtype_is_float8(dtype) ? "double" : ranges[dtype].name);
   if (scalar.tag == TAG_COMPLEX) {
     complex128 value = ivalue_complex(scalar);
     if (dtype == DTYPE_BOOL)

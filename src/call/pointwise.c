@@ -115,8 +115,7 @@ Status pointwise_promote(const Call *call, DType *out) {
         promote_value(&promotion, call->inputs[i]);
     }
   }
-  *out = promotion_result(&promotion);
-  return OK;
+  return promotion_finish(&promotion, out);
 }
 
 void pointwise_set_argument(TileArgument *to, IValue from) {

@@ -8,24 +8,27 @@
 
 static const struct {
   const char *name;
-  uint32_t taken;
+  uint64_t taken;
 } kinds[] = {
-#define BIT(name) (1u << DTYPE_##name)
+#define BIT(name) (UINT64_C(1) << DTYPE_##name)
     {"bool", BIT(BOOL)},
     {"integral", BIT(UINT8) | BIT(INT8) | BIT(INT16) | BIT(INT32) | BIT(INT64)},
     {"int64", BIT(INT64)},
     {"floating", BIT(FLOAT16) | BIT(BFLOAT16) | BIT(FLOAT32) | BIT(FLOAT64)},
     {"complex", BIT(COMPLEX32) | BIT(COMPLEX64) | BIT(COMPLEX128)},
-    {"promoted", 1u << 31}, /* the bit that call_check_dtype reads */
+    {"promoted", UINT64_C(1) << 63}, /* the bit that call_check_dtype reads */
 };
-enum { QUANTIZED = BIT(QINT8) | BIT(QUINT8) | BIT(QINT32) | BIT(QUINT4X2) | BIT(QUINT2X4) };
-#undef BIT
-_Static_assert(DTYPE_COUNT < 31, "a bit for each dtype, and one");
+#define QUANTIZED (BIT(QINT8) | BIT(QUINT8) | BIT(QINT32) | BIT(QUINT4X2) | BIT(QUINT2X4))
+/* Where the row's flags do not take them, no call comes this far. */
+#define LIMITED                                                                                             \
+  (BIT(UINT16) | BIT(UINT32) | BIT(UINT64) | BIT(FLOAT8_E5M2) | BIT(FLOAT8_E4M3FN) | BIT(FLOAT8_E5M2FNUZ) | \
+   BIT(FLOAT8_E4M3FNUZ) | BIT(FLOAT8_E8M0FNU))
+_Static_assert(DTYPE_COUNT < 63, "a bit for each dtype, and one");
 
 /* False where a word is no kind of dtypes. */
-static bool read_kinds(const OpRow *row, uint32_t *out) {
+static bool read_kinds(const OpRow *row, uint64_t *out) {
   assert(row->dtypes);
-  *out = QUANTIZED;
+  *out = QUANTIZED | LIMITED;
   const char *p = strchr(row->dtypes, ':');
   if (!p) return false;
   for (p += strspn(p, ": "); *p;) {
@@ -35,16 +38,16 @@ static bool read_kinds(const OpRow *row, uint32_t *out) {
     *out |= kinds[i].taken;
     p += length + strspn(p + length, " ");
   }
-  return *out != QUANTIZED;
+  return *out != (QUANTIZED | LIMITED);
 }
 
-uint32_t row_dtypes_taken(const OpRow *row) {
-  uint32_t taken;
-  return row->dtypes && read_kinds(row, &taken) ? taken : UINT32_MAX;
+uint64_t row_dtypes_taken(const OpRow *row) {
+  uint64_t taken;
+  return row->dtypes && read_kinds(row, &taken) ? taken : UINT64_MAX;
 }
 
 bool row_dtypes_is_valid(const OpRow *row) {
-  uint32_t taken;
+  uint64_t taken;
   return !row->dtypes || read_kinds(row, &taken);
 }
 
@@ -64,7 +67,7 @@ Status call_check_dtype(const Call *call) {
   const CallPlan *plan;
   DType dtype;
   TRY(call_plan(call->op, &plan));
-  if (plan->taken >> 31) {
+  if (plan->taken >> 63) {
     TRY(pointwise_promote(call, &dtype));
   } else {
     if (call->inputs[0].tag != TAG_TENSOR || !tensor_is_defined(call->inputs[0].tensor)) return OK;

@@ -4,8 +4,8 @@
 #include "call/row.h"
 
 /* A bit for each DType that the row takes, and the highest for `promoted`; all of them when it says nothing. Quantized
- * tensors are checked where they are taken. */
-uint32_t row_dtypes_taken(const OpRow *row);
+ * tensors are checked where they are taken, limited dtypes by the row's flags (chooser.c). */
+uint64_t row_dtypes_taken(const OpRow *row);
 /* The name PyTorch's refusals call the operator by, empty when the row says nothing. */
 Str row_dtypes_name(const OpRow *row);
 /* Whether the text has a name and known kinds of dtypes only. */

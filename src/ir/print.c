@@ -16,7 +16,7 @@ typedef struct Printer {
 static void print_tensor(const Tensor *t, StrBuf *out) {
   if (!tensor_is_defined(t)) {
     strbuf_puts(out, "<Tensor>");
-  } else if (t->numel == 1 && t->storage && !(t->flags & TENSOR_UNUSUAL)) {
+  } else if (t->numel == 1 && t->storage && !(t->flags & TENSOR_UNUSUAL & ~TENSOR_LIMITED)) {
     strbuf_char(out, '{');
     if (dtype_is_complex((DType)t->dtype)) {
       complex128 c = tensor_item_complex(t);

@@ -45,7 +45,7 @@ static Status copy_storage(Copier *c, Storage *storage, Storage **out) {
 }
 
 static Status copy_tensor(Copier *c, const Tensor *t, Tensor **out) {
-  enum { KEPT = TENSOR_REQUIRES_GRAD | TENSOR_CONJ | TENSOR_NEG };
+  enum { KEPT = TENSOR_REQUIRES_GRAD | TENSOR_CONJ | TENSOR_NEG | TENSOR_LIMITED };
   if (!t->storage || (!storage_data(t->storage) && !(t->flags & TENSOR_DROPPED)) || t->extension ||
       t->flags & TENSOR_UNUSUAL & ~(uint32_t)KEPT) {
     TRY(tensor_clone(t, out));

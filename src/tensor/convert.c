@@ -6,10 +6,11 @@
 #include <assert.h>
 
 #include "base/processor.h"
+#include "tensor/float8.h"
 #include "tensor/half.h"
 
 enum { BLOCK = 256 };
-typedef enum Kind { KIND_INT, KIND_REAL, KIND_COMPLEX } Kind;
+typedef enum Kind { KIND_INT, KIND_UNSIGNED, KIND_REAL, KIND_COMPLEX } Kind; /* unsigned: uint64, in the ints' bits */
 typedef union Values {
   int64_t ints[BLOCK];
   double reals[BLOCK];
@@ -25,6 +26,10 @@ static inline int32_t int32_from_real(double x) {
   return x > -0x1p31 - 1 && x < 0x1p31 ? (int32_t)x : INT32_MIN;
 }
 
+static inline uint64_t uint64_from_real(double x) { /* in two steps from 2^63 on */
+  return x >= 0x1p63 ? (uint64_t)int64_from_real(x - 0x1p63) ^ (uint64_t)INT64_MIN : (uint64_t)int64_from_real(x);
+}
+
 static inline complex128 complex_make(double re, double im) {
   return __builtin_complex(re, im);
 }
@@ -36,6 +41,10 @@ static inline uint32_t store_complex32(double re, double im) {
 }
 #define RE(z) __builtin_creal(z)
 #define IM(z) __builtin_cimag(z)
+
+#define FLOAT8_ELEMENT(X, name, text)                                                          \
+  X(name, uint8_t, REAL, reals, float8_to_float(&text, x), float8_from_float(&text, (float)x), \
+    float8_from_float(&text, (float)x), float8_from_float(&text, (float)RE(z)))
 
 /*  dtype, C type, kind, field; load from x; store from int64 x; from double x; from complex z */
 #define ELEMENTS(X)                                                                                                    \
@@ -55,7 +64,15 @@ static inline uint32_t store_complex32(double re, double im) {
   X(COMPLEX128, complex128, COMPLEX, complexes, x, complex_make((double)x, 0), complex_make(x, 0), z)                  \
   X(BOOL, uint8_t, INT, ints, x != 0, x != 0, x != 0, RE(z) != 0)                                                      \
   X(BFLOAT16, uint16_t, REAL, reals, bfloat16_to_float(x), bfloat16_from_float((float)x),                              \
-    bfloat16_from_float((float)x), bfloat16_from_float((float)RE(z)))
+    bfloat16_from_float((float)x), bfloat16_from_float((float)RE(z)))                                                  \
+  X(UINT16, uint16_t, INT, ints, x, (uint16_t)x, (uint16_t)int32_from_real(x), (uint16_t)int32_from_real(RE(z)))       \
+  X(UINT32, uint32_t, INT, ints, x, (uint32_t)x, (uint32_t)int64_from_real(x), (uint32_t)int64_from_real(RE(z)))       \
+  X(UINT64, uint64_t, UNSIGNED, ints, (int64_t)x, (uint64_t)x, uint64_from_real(x), uint64_from_real(RE(z)))           \
+  FLOAT8_ELEMENT(X, FLOAT8_E5M2, float8_e5m2)                                                                          \
+  FLOAT8_ELEMENT(X, FLOAT8_E4M3FN, float8_e4m3fn)                                                                      \
+  FLOAT8_ELEMENT(X, FLOAT8_E5M2FNUZ, float8_e5m2fnuz)                                                                  \
+  FLOAT8_ELEMENT(X, FLOAT8_E4M3FNUZ, float8_e4m3fnuz)                                                                  \
+  FLOAT8_ELEMENT(X, FLOAT8_E8M0FNU, float8_e8m0fnu)
 
 #define X(name, type, kind, field, load, from_int, from_real, from_complex)                        \
   static void load_##name(Values *out, const char *from, int64_t stride, int64_t n) {              \
@@ -68,6 +85,11 @@ static inline uint32_t store_complex32(double re, double im) {
     if (from == KIND_INT)                                                                          \
       for (int64_t i = 0; i < n; i++, to += stride) {                                              \
         int64_t x = values->ints[i];                                                               \
+        *(type *)to = from_int;                                                                    \
+      }                                                                                            \
+    else if (from == KIND_UNSIGNED)                                                                \
+      for (int64_t i = 0; i < n; i++, to += stride) {                                              \
+        uint64_t x = (uint64_t)values->ints[i];                                                    \
         *(type *)to = from_int;                                                                    \
       }                                                                                            \
     else if (from == KIND_REAL)                                                                    \

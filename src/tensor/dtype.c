@@ -28,6 +28,14 @@ static const struct {
     [DTYPE_BFLOAT16] = {"bfloat16", "BFloat16"},
     [DTYPE_QUINT4X2] = {"quint4x2", "QUInt4x2"},
     [DTYPE_QUINT2X4] = {"quint2x4", "QUInt2x4"},
+    [DTYPE_FLOAT8_E5M2] = {"float8_e5m2", "Float8_e5m2"},
+    [DTYPE_FLOAT8_E4M3FN] = {"float8_e4m3fn", "Float8_e4m3fn"},
+    [DTYPE_FLOAT8_E5M2FNUZ] = {"float8_e5m2fnuz", "Float8_e5m2fnuz"},
+    [DTYPE_FLOAT8_E4M3FNUZ] = {"float8_e4m3fnuz", "Float8_e4m3fnuz"},
+    [DTYPE_UINT16] = {"uint16", "UInt16"},
+    [DTYPE_UINT32] = {"uint32", "UInt32"},
+    [DTYPE_UINT64] = {"uint64", "UInt64"},
+    [DTYPE_FLOAT8_E8M0FNU] = {"float8_e8m0fnu", "Float8_e8m0fnu"},
 };
 const uint8_t dtype_sizes[256] = {
 #define X(name, number, type, size, text, storage) [DTYPE_##name] = (size),
@@ -39,11 +47,11 @@ DTYPES(X)
 #undef X
 
 const char *dtype_name(DType dtype) {
-  return dtype < DTYPE_COUNT ? dtypes[dtype].name : "undefined";
+  return dtype_is_valid(dtype) ? dtypes[dtype].name : "undefined";
 }
 
 const char *dtype_scalar_name(DType dtype) {
-  return dtype < DTYPE_COUNT ? dtypes[dtype].scalar_name : "Undefined";
+  return dtype_is_valid(dtype) ? dtypes[dtype].scalar_name : "Undefined";
 }
 
 DType dtype_to_real(DType d) {
@@ -71,8 +79,12 @@ DType dtype_to_complex(DType d) {
 }
 
 DType dtype_promote(DType a, DType b) {
-  if (a == b || b >= DTYPE_COUNT) return a;
-  if (a >= DTYPE_COUNT) return b;
+  if (a == b || b == DTYPE_NONE) return a;
+  if (a == DTYPE_NONE) return b;
+  if (a == DTYPE_NO_PROMOTION || b == DTYPE_NO_PROMOTION) return DTYPE_NO_PROMOTION;
+  if (dtype_is_float8(a) || dtype_is_float8(b)) return DTYPE_NO_PROMOTION;
+  if (dtype_is_wide_unsigned(a)) return dtype_is_floating(b) ? b : DTYPE_NO_PROMOTION;
+  if (dtype_is_wide_unsigned(b)) return dtype_is_floating(a) ? a : DTYPE_NO_PROMOTION;
   if (dtype_is_quantized(a) || dtype_is_quantized(b)) return a;
   if (a == DTYPE_BOOL) return b;
   if (b == DTYPE_BOOL) return a;

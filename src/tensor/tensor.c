@@ -201,7 +201,7 @@ typedef struct Measures {
 
 static inline Status measure(const TensorSpec *spec, Measures *m) {
   int64_t extent = 0;
-  if (spec->dtype >= DTYPE_COUNT) return status_internal("a tensor without a dtype");
+  if (!dtype_is_valid(spec->dtype)) return status_internal("a tensor without a dtype");
   TRY(sizes_numel(spec->ndim, spec->sizes, &m->numel));
   m->strides = spec->strides;
   if (spec->has_strides) {
@@ -256,7 +256,8 @@ Status tensor_new(const TensorSpec *spec, Tensor **out) {
   Tensor *t = &block->tensor;
   ref_init(&t->refs);
   t->dtype = (uint8_t)spec->dtype;
-  t->flags = TENSOR_EMBEDDED | (spec->flags & TENSOR_WRAPPED_NUMBER) | (is_meta ? TENSOR_META : 0);
+  t->flags = TENSOR_EMBEDDED | (spec->flags & TENSOR_WRAPPED_NUMBER) | (is_meta ? TENSOR_META : 0) |
+             tensor_flags_of_dtype(spec->dtype);
   t->storage = is_meta ? NULL : storage;
   t->sizes = t->dims;
   Status status = set_dims(t, spec->ndim, spec->sizes, m.strides, m.numel);
@@ -319,13 +320,14 @@ static Status new_view(const Tensor *like, Storage *storage, DType dtype, int nd
   if (!t) return status_out_of_memory();
   ref_init(&t->refs);
   t->dtype = (uint8_t)dtype;
+  t->flags = tensor_flags_of_dtype(dtype);
   t->sizes = t->dims;
   Status status = set_dims(t, ndim, sizes, strides, numel);
   if (status) return mem_free(t), status;
   t->offset = offset;
   t->storage = storage_retain(storage);
   if (like) {
-    t->flags = like->flags & (TENSOR_UNUSUAL | TENSOR_DROPPED);
+    t->flags |= like->flags & ((TENSOR_UNUSUAL & ~TENSOR_LIMITED) | TENSOR_DROPPED);
     if (like->extension) {
       ref_retain(&like->extension->refs);
       t->extension = like->extension;

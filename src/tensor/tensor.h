@@ -71,10 +71,14 @@ enum TensorFlags {
   TENSOR_OPAQUE = 1u << 11,        /* nested, mkldnn: data is in `extension` */
   TENSOR_VIEW = 1u << 12,          /* shows a tensor whose gradients are its own: tensor_catch_up */
   TENSOR_DROPPED = 1u << 13,       /* its memory may have been given back: tensor_restore */
+  TENSOR_LIMITED = 1u << 14,       /* of a dtype that few operators know: dtype_is_limited */
   TENSOR_RECORDS = TENSOR_REQUIRES_GRAD | TENSOR_HAS_GRAD_FN,
-  TENSOR_UNUSUAL =
-      TENSOR_CONJ | TENSOR_NEG | TENSOR_SPARSE | TENSOR_QUANTIZED | TENSOR_META | TENSOR_NOT_CPU | TENSOR_OPAQUE
+  TENSOR_UNUSUAL = TENSOR_CONJ | TENSOR_NEG | TENSOR_SPARSE | TENSOR_QUANTIZED | TENSOR_META | TENSOR_NOT_CPU |
+                   TENSOR_OPAQUE | TENSOR_LIMITED
 };
+static inline uint32_t tensor_flags_of_dtype(DType dtype) {
+  return dtype_is_limited(dtype) ? TENSOR_LIMITED : 0;
+}
 
 /* autodiff: gradient function, accumulated grad, hooks. Its first member is an AutogradBase. */
 typedef struct AutogradMeta AutogradMeta;

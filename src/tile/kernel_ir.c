@@ -52,6 +52,9 @@ TileType tile_type_of(DType dtype) {
     case DTYPE_INT16:
     case DTYPE_INT32:
     case DTYPE_INT64:
+    case DTYPE_UINT16:
+    case DTYPE_UINT32:
+    case DTYPE_UINT64: /* the same bits; only rows that don't order or divide take it */
       return TILE_I64;
     case DTYPE_FLOAT64:
       return TILE_F64;

@@ -518,7 +518,7 @@ static const OpRow rows[] = {
      .kernel = kernel_constant,
      .shape = shape_constant,
      .grad = "self: torch.constant_pad_nd(grad, [-p for p in pad], 0)",
-     .flags = OP_OUT},
+     .flags = OP_ACCEPT_LIMITED | OP_OUT},
     PAD("reflection_pad1d", "int[2]", "reflection_pad1d"),
     PAD("reflection_pad2d", "int[4]", "reflection_pad2d"),
     PAD("reflection_pad3d", "int[6]", "reflection_pad3d_cpu"),

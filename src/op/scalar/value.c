@@ -7,6 +7,7 @@
 #include "call/results.h"
 #include "call/row_extras.h"
 #include "tensor/device_map.h"
+#include "tensor/promote.h"
 #include "tensor/random.h"
 #include "type/class_type.h"
 
@@ -125,7 +126,7 @@ static Status device_index(Call *c) {
 
 static Status dtype_at(const Call *c, uint32_t i, DType *out) {
   int64_t number = call_int(c, i);
-  if (number < 0 || number >= DTYPE_COUNT)
+  if (!dtype_is_valid(number))
     return status_exception("TypeError", STR_FMT ": %lld is no dtype", STR_ARG(c->op->name), (long long)number);
   *out = (DType)number;
   return OK;
@@ -135,7 +136,8 @@ static Status promote_types(Call *c) {
   DType a, b;
   TRY(dtype_at(c, 0, &a));
   TRY(dtype_at(c, 1, &b));
-  return result_int(c, 0, dtype_promote(a, b));
+  DType promoted = dtype_promote(a, b);
+  return promoted == DTYPE_NO_PROMOTION ? promotion_is_refused(a, b) : result_int(c, 0, promoted);
 }
 
 static Status can_cast(Call *c) {

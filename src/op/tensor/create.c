@@ -151,20 +151,21 @@ static Status kernel_scalar_to_tensor(Call *c) {
 }
 
 enum { MAKES = OP_OUT | OP_ACCEPT_META | OP_NOT_DIFFERENTIABLE | OP_ACCEPT_CONJ };
-#define MAKE(text, shape_function, kernel_function, ...)                                                    \
-  {                                                                                                         \
-    .schema = text, .shape = shape_function, .kernel = kernel_function, .flags = MAKES | OP_ACCEPT_DEVICES, \
-    __VA_ARGS__                                                                                             \
+#define MAKE(text, shape_function, kernel_function, ...)                \
+  {                                                                     \
+    .schema = text, .shape = shape_function, .kernel = kernel_function, \
+    .flags = MAKES | OP_ACCEPT_DEVICES | OP_ACCEPT_LIMITED, __VA_ARGS__ \
   }
 #define LIKE(text, shape_function, kernel_function, options)                              \
   {                                                                                       \
     .schema = text, .shape = shape_function, .kernel = kernel_function, .param = options, \
-    .flags = MAKES | OP_ACCEPT_DEVICES | OP_METADATA_ONLY                                 \
+    .flags = MAKES | OP_ACCEPT_DEVICES | OP_METADATA_ONLY | OP_ACCEPT_LIMITED             \
   }
 #define WRITE(text, kernel_function, more, ...)                                                                        \
   {                                                                                                                    \
     .schema = text, .shape = shape_same_as_first, .kernel = kernel_function,                                           \
-    .flags = OP_INPLACE | OP_OUT | OP_ALIASING_SELF | OP_ACCEPT_CONJ | OP_ACCEPT_DEVICES | (more), .grad = __VA_ARGS__ \
+    .flags = OP_INPLACE | OP_OUT | OP_ALIASING_SELF | OP_ACCEPT_CONJ | OP_ACCEPT_DEVICES | OP_ACCEPT_LIMITED | (more), \
+    .grad = __VA_ARGS__                                                                                                \
   }
 
 static const OpRow rows[] = {
@@ -232,11 +233,11 @@ static const OpRow rows[] = {
      .body = "return self.copy_(other, False)"},
     {.schema = "aten::copy_.int(Tensor(a!) self, int other) -> Tensor(a!)",
      .kernel = kernel_copy_number,
-     .flags = OP_ACCEPT_CONJ | OP_ACCEPT_DEVICES,
+     .flags = OP_ACCEPT_CONJ | OP_ACCEPT_DEVICES | OP_ACCEPT_LIMITED,
      .grad = "self: torch.zeros_like(grad)"},
     {.schema = "aten::copy_.float(Tensor(a!) self, float other) -> Tensor(a!)",
      .kernel = kernel_copy_number,
-     .flags = OP_ACCEPT_CONJ | OP_ACCEPT_DEVICES,
+     .flags = OP_ACCEPT_CONJ | OP_ACCEPT_DEVICES | OP_ACCEPT_LIMITED,
      .grad = "self: torch.zeros_like(grad)"},
     {.schema = "aten::vander(Tensor x, int? N=None, bool increasing=False) -> Tensor",
      .body = "if x.dim() != 1:\n"

@@ -22,11 +22,11 @@ static Status check_list(const List *list, const char *message) {
   return OK;
 }
 
-static DType list_dtype(const List *list) {
+static Status list_dtype(const List *list, DType *out) {
   assert(list->length > 0);
   Promotion promotion = PROMOTION_EMPTY;
   for (size_t i = 0; i < list->length; i++) promotion_add(&promotion, list_tensor(list, i));
-  return promotion_result(&promotion);
+  return promotion_finish(&promotion, out);
 }
 
 /* channels-last when every tensor is, also those without elements. */
@@ -86,7 +86,7 @@ static Status shape_cat(Call *c, TensorSpec *specs) {
     if (!int64_add(specs->sizes[dim], t->sizes[dim], &specs->sizes[dim])) return status_out_of_memory();
   }
   if (!first) shape_set(specs, DTYPE_NONE, 1, (const int64_t[]){0});
-  specs->dtype = list_dtype(list);
+  TRY(list_dtype(list, &specs->dtype));
   MemoryFormat format = list_format(list);
   if (format != FORMAT_CONTIGUOUS) {
     specs->has_strides = true;
@@ -235,7 +235,9 @@ static Status shape_stack(Call *c, TensorSpec *specs) {
                         "stack expects each tensor to be equal size, but got %s at entry 0 and %s at entry %zu",
                         SIZES_TEXT(first->ndim, first->sizes), SIZES_TEXT(t->ndim, t->sizes), i);
   }
-  shape_set(specs, list_dtype(list), first->ndim, first->sizes);
+  DType dtype;
+  TRY(list_dtype(list, &dtype));
+  shape_set(specs, dtype, first->ndim, first->sizes);
   if (dim < first->ndim) TRY(strides_of_stack(list, dim, specs));
   memmove(&specs->sizes[dim + 1], &specs->sizes[dim], (size_t)(first->ndim - dim) * sizeof *specs->sizes);
   specs->sizes[dim] = (int64_t)list->length;
@@ -346,10 +348,11 @@ done:
   return status;
 }
 
-#define CAT(text, ...)                                                                                         \
-  {                                                                                                            \
-    .schema = text, .kernel = kernel_cat, .shape = shape_cat,                                                  \
-    .grad = "tensors: torch._cat_backward(grad, tensors, dim)", .flags = OP_OUT | OP_WRITES_APART, __VA_ARGS__ \
+#define CAT(text, ...)                                                                                                 \
+  {                                                                                                                    \
+    .schema = text, .kernel = kernel_cat, .shape = shape_cat,                                                          \
+    .grad = "tensors: torch._cat_backward(grad, tensors, dim)", .flags = OP_OUT | OP_WRITES_APART | OP_ACCEPT_LIMITED, \
+    __VA_ARGS__                                                                                                        \
   }
 #define BODY(text, statements) \
   { .schema = text, .body = statements }
@@ -366,12 +369,12 @@ static const OpRow rows[] = {
      .kernel = kernel_stack,
      .shape = shape_stack,
      .grad = "tensors: torch._stack_backward(grad, tensors, dim)",
-     .flags = OP_OUT | OP_WRITES_APART},
+     .flags = OP_OUT | OP_WRITES_APART | OP_ACCEPT_LIMITED},
     {.schema = "aten::_stack(Tensor[] tensors, int dim=0) -> Tensor",
      .kernel = kernel_stack,
      .shape = shape_stack,
      .grad = "tensors: torch._stack_backward(grad, tensors, dim)",
-     .flags = OP_OUT | OP_WRITES_APART},
+     .flags = OP_OUT | OP_WRITES_APART | OP_ACCEPT_LIMITED},
     {.schema = "prim::VarConcat(...) -> Tensor",
      OPEN("Tensor... int"),
      .kernel = kernel_variadic_cat,

@@ -113,17 +113,17 @@ static Status shape_heaviside(Call *call, TensorSpec *specs) {
   ").conj())"
 
 /* A schema whose second operand is a tensor or a number, with the gradients of each. */
-#define BINARY(name, cast_, formula, shape_function, grad_self, grad_other, grad_beside_number, ...)                   \
+#define BINARY(name, more, cast_, formula, shape_function, grad_self, grad_other, grad_beside_number, ...)             \
   {.schema = "aten::" name ".Tensor(Tensor self, Tensor other) -> Tensor",                                             \
    .lower = formula,                                                                                                   \
    .shape = shape_function,                                                                                            \
    .grad = "self: " grad_self "; other: " grad_other,                                                                  \
-   .flags = POINTWISE,                                                                                                 \
+   .flags = POINTWISE | (more),                                                                                        \
    .cast = cast_,                                                                                                      \
    __VA_ARGS__},                                                                                                       \
   {                                                                                                                    \
     .schema = "aten::" name ".Scalar(Tensor self, Scalar other) -> Tensor", .lower = formula, .shape = shape_function, \
-    .grad = "self: " grad_beside_number, .flags = POINTWISE, .cast = cast_                                             \
+    .grad = "self: " grad_beside_number, .flags = POINTWISE | (more), .cast = cast_                                    \
   }
 
 static Status shape_power_of_number(Call *call, TensorSpec *specs) { /* row-major, unlike other powers */
@@ -178,9 +178,9 @@ static const OpRow rows[] = {
      .lower = ADD_RELU,
      .shape = shape_add,
      .flags = POINTWISE},
-    BINARY("mul", CAST_WIDEST, "self * other", NULL, "grad * torch.conj(other)", "grad * torch.conj(self)",
-           "torch.conj(torch.conj(grad) * other)", .out = "out"),
-    BINARY("div", CAST_WIDEST, "self / other", shape_pointwise_float, "grad / torch.conj(other)",
+    BINARY("mul", OP_ACCEPT_LIMITED, CAST_WIDEST, "self * other", NULL, "grad * torch.conj(other)",
+           "grad * torch.conj(self)", "torch.conj(torch.conj(grad) * other)", .out = "out"),
+    BINARY("div", 0, CAST_WIDEST, "self / other", shape_pointwise_float, "grad / torch.conj(other)",
            "-grad * torch.conj(result / other)", "torch.conj(torch.conj(grad) / other)", .out = "out", .since = 4,
            .extras = &(const RowExtras){.upgrader = "0_3"}),
     {.schema = "aten::div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
@@ -204,14 +204,14 @@ static const OpRow rows[] = {
     {.schema = "aten::floor_divide.Scalar(Tensor self, Scalar other) -> Tensor",
      .lower = "self // other",
      .flags = POINTWISE | OP_NOT_DIFFERENTIABLE},
-    BINARY("remainder", CAST_NONE, "self % other", NULL, "grad",
+    BINARY("remainder", 0, CAST_NONE, "self % other", NULL, "grad",
            "-grad * torch.div(self, other, rounding_mode='floor')", "grad"),
     {.schema = "aten::remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
      .dtypes = "remainder_cpu: integral floating",
      .lower = "self % other",
      .grad = "other: -grad * torch.floor(self / other)",
      .flags = OP_OUT | OP_ALIASING_OK},
-    BINARY("fmod", CAST_NONE, "fmod(self, other)", NULL, "grad",
+    BINARY("fmod", 0, CAST_NONE, "fmod(self, other)", NULL, "grad",
            "-grad * torch.div(self, other, rounding_mode='trunc')", "grad"),
     {.schema = "aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
      .cast = CAST_FULL,
@@ -291,7 +291,7 @@ static const OpRow rows[] = {
      .lower = "hypot(self, other)",
      .grad = "self: grad * (self / result); other: grad * (other / result)",
      .flags = POINTWISE},
-    BINARY("copysign", CAST_NONE, "copysign(self, other)", shape_pointwise_float,
+    BINARY("copysign", 0, CAST_NONE, "copysign(self, other)", shape_pointwise_float,
            "grad * (result / self).masked_fill(self == 0, 0)", "torch.zeros_like(other)",
            "grad * (result / self).masked_fill(self == 0, 0)", .out = "out"),
     {.schema = "aten::nextafter(Tensor self, Tensor other) -> Tensor",

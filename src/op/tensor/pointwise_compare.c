@@ -73,52 +73,53 @@ static Status shape_infinite(Call *call, TensorSpec *specs) {
 }
 
 /* ops: the overloads that take tensors or numbers on the right */
-#define COMPARISON_OF(name, formula, ...)                                                     \
+#define COMPARISON_OF(name, formula, more, ...)                                               \
   {.schema = "aten::" name ".Tensor(Tensor self, Tensor other) -> Tensor",                    \
    .lower = formula,                                                                          \
    .shape = shape_pointwise_bool,                                                             \
-   .flags = PREDICATE,                                                                        \
+   .flags = PREDICATE | (more),                                                               \
    __VA_ARGS__},                                                                              \
   {                                                                                           \
     .schema = "aten::" name ".Scalar(Tensor self, Scalar other) -> Tensor", .lower = formula, \
-    .shape = shape_pointwise_bool, .flags = PREDICATE, __VA_ARGS__                            \
+    .shape = shape_pointwise_bool, .flags = PREDICATE | (more), __VA_ARGS__                   \
   }
-#define COMPARISON(name, alias, formula, kinds)                \
-  COMPARISON_OF(name, formula, .dtypes = name "_cpu: " kinds), \
-      COMPARISON_OF(alias, formula, .same_as = "aten::" name, .dtypes = name "_cpu: " kinds)
+#define COMPARISON(name, alias, formula, kinds, more)                \
+  COMPARISON_OF(name, formula, more, .dtypes = name "_cpu: " kinds), \
+      COMPARISON_OF(alias, formula, more, .same_as = "aten::" name, .dtypes = name "_cpu: " kinds)
 #define LOGIC(name, formula)                                                                                          \
   {                                                                                                                   \
     .schema = "aten::" name "(Tensor self, Tensor other) -> Tensor", .lower = formula, .shape = shape_pointwise_bool, \
     .flags = PREDICATE                                                                                                \
   }
-#define BITS_OF(name, right, type, formula, kinds)                                                                  \
+#define BITS_OF(name, right, type, formula, kinds, more)                                                            \
   {                                                                                                                 \
     .schema = "aten::" name "." right "(Tensor self, " type " other) -> Tensor", .lower = formula, .dtypes = kinds, \
-    .flags = PREDICATE                                                                                              \
+    .flags = PREDICATE | (more)                                                                                     \
   }
-#define BITS(name, method, formula)                                                                 \
-  BITS_OF("bitwise_" name, "Tensor", "Tensor", formula, "bitwise_" name "_cpu: bool integral"),     \
-      BITS_OF("bitwise_" name, "Scalar", "Scalar", formula, "bitwise_" name "_cpu: bool integral"), \
-      {.schema = "aten::bitwise_" name ".Scalar_Tensor(Scalar self, Tensor other) -> Tensor",       \
-       .lower = formula,                                                                            \
-       .dtypes = "bitwise_" name "_cpu: bool integral",                                             \
-       .flags = OP_OUT | OP_ALIASING_OK | OP_NOT_DIFFERENTIABLE},                                   \
-      METHOD_OF(method, "Tensor", formula, "bitwise_" name "_cpu: bool integral"),                  \
-      METHOD_OF(method, "Scalar", formula, "bitwise_" name "_cpu: bool integral")
-#define SHIFT(name, method, formula)                                                          \
-  BITS_OF("bitwise_" name, "Tensor", "Tensor", formula, method "_cpu: integral"),             \
-      BITS_OF("bitwise_" name, "Tensor_Scalar", "Scalar", formula, method "_cpu: integral"),  \
-      {.schema = "aten::bitwise_" name ".Scalar_Tensor(Scalar self, Tensor other) -> Tensor", \
-       .lower = formula,                                                                      \
-       .dtypes = method "_cpu: integral",                                                     \
-       .flags = OP_OUT | OP_ALIASING_OK | OP_NOT_DIFFERENTIABLE},                             \
-      METHOD_OF(method, "Tensor", formula, method "_cpu: integral"),                          \
-      METHOD_OF(method, "Scalar", formula, method "_cpu: integral")
+#define BITS(name, method, formula)                                                                                 \
+  BITS_OF("bitwise_" name, "Tensor", "Tensor", formula, "bitwise_" name "_cpu: bool integral", OP_ACCEPT_UNSIGNED), \
+      BITS_OF("bitwise_" name, "Scalar", "Scalar", formula, "bitwise_" name "_cpu: bool integral",                  \
+              OP_ACCEPT_UNSIGNED),                                                                                  \
+      {.schema = "aten::bitwise_" name ".Scalar_Tensor(Scalar self, Tensor other) -> Tensor",                       \
+       .lower = formula,                                                                                            \
+       .dtypes = "bitwise_" name "_cpu: bool integral",                                                             \
+       .flags = OP_ACCEPT_UNSIGNED | OP_OUT | OP_ALIASING_OK | OP_NOT_DIFFERENTIABLE},                              \
+      METHOD_OF(method, "Tensor", formula, "bitwise_" name "_cpu: bool integral", OP_ACCEPT_UNSIGNED),              \
+      METHOD_OF(method, "Scalar", formula, "bitwise_" name "_cpu: bool integral", OP_ACCEPT_UNSIGNED)
+#define SHIFT(name, method, formula)                                                            \
+  BITS_OF("bitwise_" name, "Tensor", "Tensor", formula, method "_cpu: integral", 0),            \
+      BITS_OF("bitwise_" name, "Tensor_Scalar", "Scalar", formula, method "_cpu: integral", 0), \
+      {.schema = "aten::bitwise_" name ".Scalar_Tensor(Scalar self, Tensor other) -> Tensor",   \
+       .lower = formula,                                                                        \
+       .dtypes = method "_cpu: integral",                                                       \
+       .flags = OP_OUT | OP_ALIASING_OK | OP_NOT_DIFFERENTIABLE},                               \
+      METHOD_OF(method, "Tensor", formula, method "_cpu: integral", 0),                         \
+      METHOD_OF(method, "Scalar", formula, method "_cpu: integral", 0)
 /* `__and__`, and `__iand__` that writes into self */
-#define METHOD_OF(method, right, formula, kinds)                                                          \
+#define METHOD_OF(method, right, formula, kinds, more)                                                    \
   {                                                                                                       \
     .schema = "aten::__" method "__." right "(Tensor self, " right " other) -> Tensor", .lower = formula, \
-    .dtypes = kinds, .flags = OP_OUT | OP_ALIASING_OK | OP_NOT_DIFFERENTIABLE                             \
+    .dtypes = kinds, .flags = OP_OUT | OP_ALIASING_OK | OP_NOT_DIFFERENTIABLE | (more)                    \
   }
 #define TEST(name, formula, more)                                                                       \
   {                                                                                                     \
@@ -161,12 +162,12 @@ static Status shape_infinite(Call *call, TensorSpec *specs) {
   "inside = (True if min is None else self >= min) and (True if max is None else self <= max); grad if inside else 0"
 
 static const OpRow rows[] = {
-    COMPARISON_OF("eq", "self == other"),
-    COMPARISON("ne", "not_equal", "self != other", "bool integral floating complex"),
-    COMPARISON("lt", "less", "self < other", "bool integral floating"),
-    COMPARISON("le", "less_equal", "self <= other", "bool integral floating"),
-    COMPARISON("gt", "greater", "self > other", "bool integral floating"),
-    COMPARISON("ge", "greater_equal", "self >= other", "bool integral floating"),
+    COMPARISON_OF("eq", "self == other", OP_ACCEPT_LIMITED),
+    COMPARISON("ne", "not_equal", "self != other", "bool integral floating complex", OP_ACCEPT_LIMITED),
+    COMPARISON("lt", "less", "self < other", "bool integral floating", 0),
+    COMPARISON("le", "less_equal", "self <= other", "bool integral floating", 0),
+    COMPARISON("gt", "greater", "self > other", "bool integral floating", 0),
+    COMPARISON("ge", "greater_equal", "self >= other", "bool integral floating", 0),
     LOGIC("logical_and", "self and other"),
     LOGIC("logical_or", "self or other"),
     LOGIC("logical_xor", "bool(self) ^ bool(other)"),
@@ -190,9 +191,9 @@ static const OpRow rows[] = {
      .shape = shape_isclose,
      .promote = "rtol",
      .flags = OP_OUT | OP_ALIASING_OK | OP_NOT_DIFFERENTIABLE},
-    TEST("isnan", "isnan(self)", OP_OUT),
-    TEST("isinf", "isinf(self)", OP_OUT),
-    TEST("isfinite", "True if integral else abs(self) < inf", OP_OUT),
+    TEST("isnan", "isnan(self)", OP_OUT | OP_ACCEPT_LIMITED),
+    TEST("isinf", "isinf(self)", OP_OUT | OP_ACCEPT_UNSIGNED),
+    TEST("isfinite", "True if integral else abs(self) < inf", OP_OUT | OP_ACCEPT_UNSIGNED),
     INFINITE("isposinf", "False if integral else self == inf"),
     INFINITE("isneginf", "False if integral else self == -inf"),
     TEST("isreal", "imag(self) == 0 if complex else True", 0),
@@ -201,17 +202,17 @@ static const OpRow rows[] = {
      .lower = "self if condition else other",
      .shape = shape_where,
      .grad = "self: torch.where(condition, grad, 0); other: torch.where(condition, 0, grad)",
-     .flags = OP_OUT | OP_ALIASING_OK},
+     .flags = OP_ACCEPT_LIMITED | OP_OUT | OP_ALIASING_OK},
     {.schema = "aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor",
      .lower = "self if condition else other",
      .shape = shape_where,
      .grad = "other: torch.where(condition, 0, grad)",
-     .flags = OP_ALIASING_OK},
+     .flags = OP_ACCEPT_LIMITED | OP_ALIASING_OK},
     {.schema = "aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor",
      .lower = "self if condition else other",
      .shape = shape_where,
      .grad = "self: torch.where(condition, grad, 0)",
-     .flags = OP_ALIASING_OK},
+     .flags = OP_ACCEPT_LIMITED | OP_ALIASING_OK},
     {.schema = "aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor",
      .lower = "self if condition else other",
      .shape = shape_where,

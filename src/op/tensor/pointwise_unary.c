@@ -96,10 +96,11 @@ static Status shape_frexp(Call *call, TensorSpec *specs) {
   }
 #define SAME(name, formula, gradient) \
   { .schema = "aten::" name "(Tensor self) -> Tensor", .lower = formula, .grad = "self: " gradient, .flags = POINTWISE }
-#define STEP(name, formula)                                                                                  \
-  {                                                                                                          \
-    .schema = "aten::" name "(Tensor self) -> Tensor", .lower = formula, .shape = shape_step,                \
-    .dtypes = name "_vml_cpu: integral floating", .grad = "self: torch.zeros_like(grad)", .flags = POINTWISE \
+#define STEP(name, formula)                                                                   \
+  {                                                                                           \
+    .schema = "aten::" name "(Tensor self) -> Tensor", .lower = formula, .shape = shape_step, \
+    .dtypes = name "_vml_cpu: integral floating", .grad = "self: torch.zeros_like(grad)",     \
+    .flags = POINTWISE | OP_ACCEPT_UNSIGNED                                                   \
   }
 
 static const OpRow rows[] = {
@@ -156,7 +157,7 @@ static const OpRow rows[] = {
      .dtypes = "abs_cpu: integral floating complex",
      .shape = shape_abs,
      .grad = "self: grad * torch.sgn(self)",
-     .flags = POINTWISE},
+     .flags = OP_ACCEPT_FLOAT8 | POINTWISE},
     {.schema = "aten::angle(Tensor self) -> Tensor",
      .lower = "angle(self)",
      .shape = shape_angle,

@@ -404,7 +404,7 @@ static const OpRow rows[] = {
      .kernel = kernel_flip,
      .shape = shape_same_as_first,
      .grad = "self: grad.flip(dims)",
-     .flags = OP_OUT},
+     .flags = OP_ACCEPT_UNSIGNED | OP_OUT},
     BODY("aten::fliplr(Tensor self) -> Tensor",
          "if self.dim() < 2:\n  raise RuntimeError(\"Input must be >= 2-d.\")\n"
          "return self.flip([1])\n"),
@@ -415,7 +415,7 @@ static const OpRow rows[] = {
      .kernel = kernel_roll,
      .shape = shape_roll,
      .grad = "self: grad.roll([-s for s in shifts], dims)",
-     .flags = OP_OUT},
+     .flags = OP_ACCEPT_LIMITED | OP_OUT},
     BODY_OUT("aten::rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor",
              "if len(dims) != 2:\n  raise RuntimeError(\"expected total rotation dims == 2, but got dims = \" + "
              "str(len(dims)))\n"
@@ -434,7 +434,7 @@ static const OpRow rows[] = {
      .kernel = kernel_repeat,
      .shape = shape_repeat,
      .grad = "self: torch._repeat_backward(grad, repeats, self.size())",
-     .flags = OP_OUT},
+     .flags = OP_ACCEPT_LIMITED | OP_OUT},
     BODY_GIVING_ARGUMENT("aten::_repeat_backward(Tensor grad, int[] repeats, int[] input_sizes) -> Tensor",
                          "sizes: List[int] = []\n"
                          "dims: List[int] = []\n"

@@ -236,10 +236,10 @@ static Status kernel_norm(Call *call) {
   return reduce_run(&call->exec->work, op, &params, self, &dims, (Tensor *const[2]){call_out(call, 0), NULL});
 }
 
-#define REDUCE(text, shape_, kernel_, ...) \
-  { .schema = text, .shape = shape_, .kernel = kernel_, .flags = OP_OUT, __VA_ARGS__ }
-#define PICK(text, shape_, kernel_, ...) \
-  { .schema = text, .shape = shape_, .kernel = kernel_, .flags = OP_OUT | OP_NOT_DIFFERENTIABLE, __VA_ARGS__ }
+#define REDUCE_OF(text, more, shape_, kernel_, ...) \
+  { .schema = text, .shape = shape_, .kernel = kernel_, .flags = OP_OUT | (more), __VA_ARGS__ }
+#define REDUCE(text, ...) REDUCE_OF(text, 0, __VA_ARGS__)
+#define PICK(text, ...) REDUCE_OF(text, OP_NOT_DIFFERENTIABLE, __VA_ARGS__)
 /* Over several dimensions, none of them, or (None) all: PyTorch 2.2 and later. */
 #define TRUTH_OVER_DIMS(name)                                                            \
   "truth = self if self.dtype == torch.uint8 else self != 0\n"                           \
@@ -254,30 +254,35 @@ static Status kernel_norm(Call *call) {
   "return torch.squeeze(truth, axes)"
 /* Helpers in gradient formulas (expand_reduced, ...) stand in prelude/gradients_tensor.py. */
 static const OpRow rows[] = {
-    REDUCE("aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", shape_sum, kernel_reduce,
-           .with = &sum_reduction, .grad = "self: grad.expand(self.size())", .cast = CAST_FULL_UNLESS_DTYPE),
-    REDUCE("aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-           shape_sum, kernel_reduce, .with = &sum_reduction,
-           .grad = "self: expand_reduced(grad, self.size(), dim, keepdim)", .out = "IntList_out",
-           .cast = CAST_FULL_UNLESS_DTYPE, .line = LINE_SUM),
+    REDUCE_OF("aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", OP_ACCEPT_UNSIGNED, shape_sum,
+              kernel_reduce, .with = &sum_reduction, .grad = "self: grad.expand(self.size())",
+              .cast = CAST_FULL_UNLESS_DTYPE),
+    REDUCE_OF(
+        "aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+        OP_ACCEPT_UNSIGNED, shape_sum, kernel_reduce, .with = &sum_reduction,
+        .grad = "self: expand_reduced(grad, self.size(), dim, keepdim)", .out = "IntList_out",
+        .cast = CAST_FULL_UNLESS_DTYPE, .line = LINE_SUM),
     REDUCE("aten::nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
            shape_sum, kernel_reduce, .with = &nansum_reduction,
            .grad = "self: expand_reduced(grad, self.size(), dim, keepdim) * self.isnan().logical_not()"),
-    REDUCE("aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", shape_sum, kernel_reduce,
-           .with = &prod_reduction, .grad = "self: prod_backward(grad, self, result)", .cast = CAST_FULL_UNLESS_DTYPE),
-    REDUCE("aten::prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-           shape_sum, kernel_reduce, .with = &prod_reduction,
-           .grad = "self: prod_dim_backward(grad, self, result, dim, keepdim)", .out = "int_out",
-           .cast = CAST_FULL_UNLESS_DTYPE),
+    REDUCE_OF("aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", OP_ACCEPT_UNSIGNED, shape_sum,
+              kernel_reduce, .with = &prod_reduction, .grad = "self: prod_backward(grad, self, result)",
+              .cast = CAST_FULL_UNLESS_DTYPE),
+    REDUCE_OF("aten::prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+              OP_ACCEPT_UNSIGNED, shape_sum, kernel_reduce, .with = &prod_reduction,
+              .grad = "self: prod_dim_backward(grad, self, result, dim, keepdim)", .out = "int_out",
+              .cast = CAST_FULL_UNLESS_DTYPE),
     REDUCE("aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", shape_mean, kernel_reduce,
            .with = &mean_reduction, .grad = "self: grad.expand(self.size()) / self.numel()"),
     REDUCE("aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
            shape_mean, kernel_reduce, .with = &mean_reduction,
            .grad = "self: expand_reduced(grad, self.size(), dim, keepdim) * (result.numel() / self.numel())",
            .out = "out", .line = LINE_MEAN),
-    PICK("aten::any(Tensor self) -> Tensor", shape_bool, kernel_reduce, .with = &any_reduction, .out = "all_out"),
-    PICK("aten::any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", shape_bool, kernel_reduce,
-         .with = &any_reduction, .out = "out"),
+    REDUCE_OF("aten::any(Tensor self) -> Tensor", OP_NOT_DIFFERENTIABLE | OP_ACCEPT_LIMITED, shape_bool, kernel_reduce,
+              .with = &any_reduction, .out = "all_out"),
+    REDUCE_OF("aten::any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
+              OP_NOT_DIFFERENTIABLE | OP_ACCEPT_LIMITED, shape_bool, kernel_reduce, .with = &any_reduction,
+              .out = "out"),
     {.schema = "aten::any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
      .body = TRUTH_OVER_DIMS("any"),
      .flags = OP_NOT_DIFFERENTIABLE,
@@ -286,9 +291,11 @@ static const OpRow rows[] = {
      .body = TRUTH_OVER_DIMS("all"),
      .flags = OP_NOT_DIFFERENTIABLE,
      .out = "dims_out"},
-    PICK("aten::all(Tensor self) -> Tensor", shape_bool, kernel_reduce, .with = &all_reduction, .out = "all_out"),
-    PICK("aten::all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", shape_bool, kernel_reduce,
-         .with = &all_reduction, .out = "out"),
+    REDUCE_OF("aten::all(Tensor self) -> Tensor", OP_NOT_DIFFERENTIABLE | OP_ACCEPT_LIMITED, shape_bool, kernel_reduce,
+              .with = &all_reduction, .out = "all_out"),
+    REDUCE_OF("aten::all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
+              OP_NOT_DIFFERENTIABLE | OP_ACCEPT_LIMITED, shape_bool, kernel_reduce, .with = &all_reduction,
+              .out = "out"),
     PICK("aten::count_nonzero(Tensor self, int? dim=None) -> Tensor", shape_count, kernel_reduce,
          .with = &count_reduction),
     PICK("aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", shape_count, kernel_reduce,

@@ -75,7 +75,8 @@ ASK_INT(layout, tensor_layout(t))
 ASK_INT(version, t->storage ? (int64_t)atomic_load(&t->storage->version) : 0)
 ASK_BOOL(is_floating_point, dtype_is_floating((DType)t->dtype))
 ASK_BOOL(is_complex, dtype_is_complex((DType)t->dtype))
-ASK_BOOL(is_signed, t->dtype != DTYPE_UINT8 && t->dtype != DTYPE_BOOL && t->dtype != DTYPE_QUINT8)
+ASK_BOOL(is_signed, t->dtype != DTYPE_UINT8 && t->dtype != DTYPE_BOOL && t->dtype != DTYPE_QUINT8 &&
+                        t->dtype != DTYPE_FLOAT8_E8M0FNU && !dtype_is_wide_unsigned((DType)t->dtype))
 ASK_BOOL(is_contiguous, tensor_is_contiguous(t))
 ASK_BOOL(is_cpu, tensor_device(t).type == DEVICE_CPU)
 ASK_BOOL(is_cuda, tensor_device(t).type == DEVICE_CUDA)
@@ -241,7 +242,9 @@ static Status kernel_result_type(Call *c) {
     else
       promotion_add_scalar(&p, scalar_default_dtype(v));
   }
-  return give_int(c, promotion_result(&p));
+  DType dtype;
+  TRY(promotion_finish(&p, &dtype));
+  return give_int(c, dtype);
 }
 #define ASK(text, kernel_function) \
   { .schema = text, .kernel = kernel_function, .flags = OP_ACCEPT_ANY | OP_NOT_DIFFERENTIABLE }
@@ -311,7 +314,7 @@ static const OpRow rows[] = {
     {.schema = "aten::equal(Tensor self, Tensor other) -> bool",
      .cast = CAST_WIDEST,
      .kernel = kernel_equal,
-     .flags = OP_NOT_DIFFERENTIABLE},
+     .flags = OP_ACCEPT_UNSIGNED | OP_NOT_DIFFERENTIABLE},
     ITEM("aten::item(Tensor self) -> Scalar", kernel_item),
     ITEM("aten::_local_scalar_dense(Tensor self) -> Scalar", kernel_item),
     ITEM("aten::is_nonzero(Tensor self) -> bool", kernel_is_nonzero),

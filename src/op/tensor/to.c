@@ -293,13 +293,13 @@ static const OpRow rows[] = {
      .shape = shape_clone,
      .kernel = kernel_copy,
      .grad = "self: grad",
-     .flags = OP_OUT | OP_ACCEPT_CONJ | OP_ACCEPT_QUANTIZED | OP_ACCEPT_DEVICES},
+     .flags = OP_OUT | OP_ACCEPT_CONJ | OP_ACCEPT_QUANTIZED | OP_ACCEPT_DEVICES | OP_ACCEPT_LIMITED},
     {.schema = "aten::_to_copy(Tensor self, *, " OPTIONS
                ", bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
      .shape = shape_to_copy,
      .kernel = kernel_copy,
      .grad = "self: grad.to(self.dtype)",
-     .flags = OP_ACCEPT_CONJ | OP_ACCEPT_META | OP_ACCEPT_DEVICES},
+     .flags = OP_ACCEPT_CONJ | OP_ACCEPT_META | OP_ACCEPT_DEVICES | OP_ACCEPT_LIMITED},
     CONVERT("aten::to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? "
             "memory_format=None) -> Tensor(a)",
             kernel_to_dtype),

@@ -120,7 +120,7 @@ static Status view_ravel(const Call *c, Tensor **out) {
 static Status view_view_dtype(const Call *c, Tensor **out) {
   const Tensor *t = call_tensor(c, 0);
   DType dtype = (DType)call_int(c, 1);
-  if (call_int(c, 1) < 0 || dtype >= DTYPE_COUNT)
+  if (!dtype_is_valid(call_int(c, 1)))
     return status_new(ERROR_RUNTIME, "view: %lld is no dtype", (long long)call_int(c, 1));
   if (t->flags & (TENSOR_CONJ | TENSOR_NEG | TENSOR_QUANTIZED) || dtype_is_quantized(dtype))
     return status_new(ERROR_UNSUPPORTED, "view: lazily conjugated or quantized tensors as another dtype");

@@ -4,7 +4,7 @@
 #include "call/call.h"
 #include "call/operator.h"
 
-enum { OP_VIEW = OP_ACCEPT_CONJ | OP_ACCEPT_META | OP_ACCEPT_QUANTIZED };
+enum { OP_VIEW = OP_ACCEPT_CONJ | OP_ACCEPT_META | OP_ACCEPT_QUANTIZED | OP_ACCEPT_LIMITED };
 
 /* int[] parameter i as sizes or dimensions; "too many dimensions" beyond TENSOR_MAX_DIMS. */
 Status view_ints(const Call *c, uint32_t i, const int64_t **out, int *out_count);

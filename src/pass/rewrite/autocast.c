@@ -56,7 +56,7 @@ static Region region_of(const Node *enter, const Region *around) {
          device = attribute(enter, object, "device", "Autocast device argument must be a constant"),
          dtype = attribute(enter, object, "fast_dtype", "Autocast dtype argument must be a constant and defined");
   if (enabled.tag != TAG_BOOL) fail(enter, "Autocast _enabled argument must be a constant");
-  if (dtype.tag != TAG_INT || dtype.i < 0 || dtype.i >= DTYPE_COUNT)
+  if (dtype.tag != TAG_INT || !dtype_is_valid(dtype.i))
     fail(enter, "Autocast dtype argument must be a constant and defined");
   Region region = *around;
   region.object = object;

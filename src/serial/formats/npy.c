@@ -19,7 +19,8 @@ static const struct {
 } descr_rows[] = {
     {'u', 1, DTYPE_UINT8},     {'i', 1, DTYPE_INT8},        {'i', 2, DTYPE_INT16},   {'i', 4, DTYPE_INT32},
     {'i', 8, DTYPE_INT64},     {'f', 2, DTYPE_FLOAT16},     {'f', 4, DTYPE_FLOAT32}, {'f', 8, DTYPE_FLOAT64},
-    {'c', 8, DTYPE_COMPLEX64}, {'c', 16, DTYPE_COMPLEX128}, {'b', 1, DTYPE_BOOL},
+    {'c', 8, DTYPE_COMPLEX64}, {'c', 16, DTYPE_COMPLEX128}, {'b', 1, DTYPE_BOOL},    {'u', 2, DTYPE_UINT16},
+    {'u', 4, DTYPE_UINT32},    {'u', 8, DTYPE_UINT64},
 };
 
 /* The text after `'key':` of the header's dict, without leading spaces. */

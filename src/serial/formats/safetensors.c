@@ -12,9 +12,26 @@ static const struct {
   const char *name;
   DType dtype;
 } dtypes[] = {
-    {"F64", DTYPE_FLOAT64}, {"F32", DTYPE_FLOAT32}, {"F16", DTYPE_FLOAT16},   {"BF16", DTYPE_BFLOAT16},
-    {"I64", DTYPE_INT64},   {"I32", DTYPE_INT32},   {"I16", DTYPE_INT16},     {"I8", DTYPE_INT8},
-    {"U8", DTYPE_UINT8},    {"BOOL", DTYPE_BOOL},   {"C64", DTYPE_COMPLEX64}, {"C128", DTYPE_COMPLEX128},
+    {"F64", DTYPE_FLOAT64},
+    {"F32", DTYPE_FLOAT32},
+    {"F16", DTYPE_FLOAT16},
+    {"BF16", DTYPE_BFLOAT16},
+    {"I64", DTYPE_INT64},
+    {"I32", DTYPE_INT32},
+    {"I16", DTYPE_INT16},
+    {"I8", DTYPE_INT8},
+    {"U8", DTYPE_UINT8},
+    {"BOOL", DTYPE_BOOL},
+    {"C64", DTYPE_COMPLEX64},
+    {"C128", DTYPE_COMPLEX128},
+    {"U16", DTYPE_UINT16},
+    {"U32", DTYPE_UINT32},
+    {"U64", DTYPE_UINT64},
+    {"F8_E5M2", DTYPE_FLOAT8_E5M2},
+    {"F8_E4M3", DTYPE_FLOAT8_E4M3FN},
+    {"F8_E5M2FNUZ", DTYPE_FLOAT8_E5M2FNUZ},
+    {"F8_E4M3FNUZ", DTYPE_FLOAT8_E4M3FNUZ},
+    {"F8_E8M0", DTYPE_FLOAT8_E8M0FNU},
 };
 
 /* *out_fits false: the file is too short for a length, or for what it says. */

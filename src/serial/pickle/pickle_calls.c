@@ -169,9 +169,8 @@ static Status new_meta(DType dtype, int ndim, const int64_t *sizes, const int64_
 }
 
 /* `offset` is in elements of the part. */
-static Status view_storage(const PickleName *storage, int64_t offset, int ndim, const int64_t *sizes,
+static Status view_storage(const PickleName *storage, DType dtype, int64_t offset, int ndim, const int64_t *sizes,
                            const int64_t *strides, Tensor **out) {
-  DType dtype = (DType)storage->dtype;
   TRY(tensor_check_extent(storage->bytes, dtype, ndim, sizes, strides, offset));
   if (!storage->storage) return new_meta(dtype, ndim, sizes, strides, out);
   return tensor_from_storage(storage->storage, dtype, ndim, sizes, strides,
@@ -185,28 +184,38 @@ static Status sizes_and_strides(IValue size, IValue stride, int *out_ndim, int64
   return *out_ndim == stride_count ? OK : malformed("a tensor");
 }
 
-/* (storage, offset, size, stride[, requires_grad, ...]); a storage's bytes bound what sizes and strides may reach. */
-static Status rebuild_tensor(const Tuple *a, IValue *out) {
+/* (storage, offset, size, stride[, requires_grad, ...]) as `dtype`; a storage's bytes bound what sizes and strides may
+ * reach. */
+static Status rebuild_tensor_as(const Tuple *a, DType dtype, IValue *out) {
   PickleName *storage = a->length >= 4 ? pickle_name(a->values[0]) : NULL;
   if (!storage || storage->kind != PICKLE_OPAQUE || a->values[1].tag != TAG_INT) return malformed("a tensor");
   int64_t sizes[TENSOR_MAX_DIMS], strides[TENSOR_MAX_DIMS];
   int ndim;
   TRY(sizes_and_strides(a->values[2], a->values[3], &ndim, sizes, strides));
-  if (dtype_is_quantized((DType)storage->dtype))
-    return status_new(ERROR_UNSUPPORTED, "tensors of dtype %s without quantizer", dtype_name((DType)storage->dtype));
+  if (dtype == DTYPE_NONE) dtype = (DType)storage->dtype;
+  if (dtype_is_quantized(dtype))
+    return status_new(ERROR_UNSUPPORTED, "tensors of dtype %s without quantizer", dtype_name(dtype));
   Tensor *tensor;
-  TRY(view_storage(storage, a->values[1].i, ndim, sizes, strides, &tensor));
+  TRY(view_storage(storage, dtype, a->values[1].i, ndim, sizes, strides, &tensor));
   if (a->length >= 5 && a->values[4].tag == TAG_BOOL && a->values[4].b) tensor->flags |= TENSOR_REQUIRES_GRAD;
   *out = ivalue_tensor(tensor);
   return OK;
+}
+static Status rebuild_tensor(const Tuple *a, IValue *out) {
+  return rebuild_tensor_as(a, DTYPE_NONE, out);
+}
+
+/* (storage of bytes, offset, size, stride, requires_grad, hooks, dtype[, metadata]) */
+static Status rebuild_tensor_of_bytes(const Tuple *a, IValue *out) {
+  if (a->length < 7 || a->values[6].tag != TAG_INT || !dtype_is_valid(a->values[6].i)) return malformed("a tensor");
+  return rebuild_tensor_as(a, (DType)a->values[6].i, out);
 }
 
 /* (dtype, size, stride, requires_grad) */
 static Status rebuild_meta(const Tuple *a, IValue *out) {
   int64_t sizes[TENSOR_MAX_DIMS], strides[TENSOR_MAX_DIMS];
   int ndim;
-  if (a->length < 4 || a->values[0].tag != TAG_INT || a->values[0].i < 0 || a->values[0].i >= DTYPE_COUNT ||
-      a->values[3].tag != TAG_BOOL)
+  if (a->length < 4 || a->values[0].tag != TAG_INT || !dtype_is_valid(a->values[0].i) || a->values[3].tag != TAG_BOOL)
     return malformed("a meta tensor");
   DType dtype = (DType)a->values[0].i;
   if (dtype_is_quantized(dtype)) return status_new(ERROR_UNSUPPORTED, "quantized meta tensors");
@@ -270,8 +279,9 @@ static Status rebuild_quantized(const Tuple *a, IValue *out) {
   Status status = quantizer_check_fits(quantizer, dtype, ndim, sizes);
   if (!status && dtype_elements_per_byte(dtype) > 1 && a->values[1].i) status = malformed("a quantized tensor");
   if (!status)
-    status = dtype_elements_per_byte(dtype) > 1 ? rebuild_packed_bits(storage, dtype, ndim, sizes, &tensor)
-                                                : view_storage(storage, a->values[1].i, ndim, sizes, strides, &tensor);
+    status = dtype_elements_per_byte(dtype) > 1
+                 ? rebuild_packed_bits(storage, dtype, ndim, sizes, &tensor)
+                 : view_storage(storage, (DType)storage->dtype, a->values[1].i, ndim, sizes, strides, &tensor);
   if (status) {
     quantizer_release(quantizer);
     return status;
@@ -558,6 +568,8 @@ Status pickle_call(PickleReader *r, IValue callable, IValue arguments, IValue *o
     case PICKLE_REBUILD_TENSOR:
     case PICKLE_REBUILD_TENSOR_V2:
       return rebuild_tensor(a, out);
+    case PICKLE_REBUILD_TENSOR_V3:
+      return rebuild_tensor_of_bytes(a, out);
     case PICKLE_REBUILD_META:
       return rebuild_meta(a, out);
     case PICKLE_REBUILD_PARAMETER:

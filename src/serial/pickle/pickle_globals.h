@@ -8,6 +8,7 @@
 #define PICKLE_CALLS(X)                                               \
   X(REBUILD_TENSOR, "torch._utils", "_rebuild_tensor")                \
   X(REBUILD_TENSOR_V2, "torch._utils", "_rebuild_tensor_v2")          \
+  X(REBUILD_TENSOR_V3, "torch._utils", "_rebuild_tensor_v3")          \
   X(REBUILD_META, "torch._utils", "_rebuild_meta_tensor_no_storage")  \
   X(REBUILD_PARAMETER, "torch._utils", "_rebuild_parameter")          \
   X(REBUILD_QTENSOR, "torch._utils", "_rebuild_qtensor")              \

@@ -126,17 +126,27 @@ static void put_ints(Pickler *p, int count, const int64_t *values) {
   put_op(p, TUPLE);
 }
 
-static void put_new_storage(Pickler *p, DType dtype, size_t index, const char *location, int64_t numel) {
+/* `as_bytes`: of no dtype, which torch.save writes beside the tensor. */
+static void put_new_storage(Pickler *p, DType dtype, bool as_bytes, size_t index, const char *location, int64_t numel) {
   char key[24];
+  size_t each = as_bytes ? dtype_size(dtype) : 1;
   snprintf(key, sizeof key, "%zu", index);
   put_op(p, MARK);
   put_text(p, STR("storage"));
-  put_global(p, STR("torch"), str_from(storage_classes[dtype]));
+  if (as_bytes)
+    put_global(p, STR("torch.storage"), STR("UntypedStorage"));
+  else
+    put_global(p, STR("torch"), str_from(storage_classes[dtype]));
   put_text(p, str_from(key));
   put_text(p, str_from(location));
-  put_int(p, numel);
+  put_int(p, numel * (int64_t)each);
   put_op(p, TUPLE);
   put_op(p, BINPERSID);
+}
+
+/* Python has no class of storages for the dtypes of 2.x. */
+static bool is_of_bytes(const Pickler *p, const Tensor *t) {
+  return p->is_eager && t->flags & TENSOR_LIMITED;
 }
 
 /* The storage as this dtype: PyTorch shares what comes by the same reference, not what has the same key. */
@@ -154,7 +164,8 @@ static Status put_storage(Pickler *p, const Tensor *t) {
     index = p->storages.length;
     if (!ptrmap_put(&p->storage_index, t->storage, (void *)index)) return status_out_of_memory();
   }
-  put_new_storage(p, (DType)t->dtype, (size_t)index - 1, "cpu", (int64_t)(t->storage->bytes / dtype_size(t->dtype)));
+  put_new_storage(p, (DType)t->dtype, is_of_bytes(p, t), (size_t)index - 1, "cpu",
+                  (int64_t)(t->storage->bytes / dtype_size(t->dtype)));
   return ptrmap_put(&p->memo, as_dtype, (void *)((uintptr_t)put_put(p) + 1)) ? OK : status_out_of_memory();
 }
 
@@ -162,7 +173,7 @@ static Status put_storage(Pickler *p, const Tensor *t) {
 static Status put_meta_storage(Pickler *p, const Tensor *t) {
   int64_t numel = t->numel ? 1 : 0;
   for (int i = 0; i < t->ndim && numel; i++) numel += (t->sizes[i] - 1) * t->strides[i];
-  put_new_storage(p, (DType)t->dtype, p->storages.length, "meta", numel);
+  put_new_storage(p, (DType)t->dtype, false, p->storages.length, "meta", numel);
   return vec_push(&p->storages, NULL) ? OK : status_out_of_memory();
 }
 
@@ -258,9 +269,14 @@ static Status put_tensor(Pickler *p, const Tensor *t) {
   bool quantized = tensor_is_quantized(t), is_meta = t->flags & TENSOR_META;
   if (is_meta && p->is_eager) return put_meta_for_load(p, t), OK;
   TRY(tensor_check_host(t));
-  if (t->flags & TENSOR_UNUSUAL & ~(uint32_t)(TENSOR_QUANTIZED | TENSOR_META) || (!t->storage && !is_meta))
+  if (t->flags & TENSOR_UNUSUAL & ~(uint32_t)(TENSOR_QUANTIZED | TENSOR_META | TENSOR_LIMITED) ||
+      (!t->storage && !is_meta))
     return status_new(ERROR_UNSUPPORTED, "tensors that are conjugated or without data can't be saved");
-  put_global(p, STR("torch._utils"), quantized ? STR("_rebuild_qtensor") : STR("_rebuild_tensor_v2"));
+  bool of_bytes = is_of_bytes(p, t);
+  put_global(p, STR("torch._utils"),
+             quantized  ? STR("_rebuild_qtensor")
+             : of_bytes ? STR("_rebuild_tensor_v3")
+                        : STR("_rebuild_tensor_v2"));
   put_op(p, MARK);
   TRY(is_meta ? put_meta_storage(p, t) : put_storage(p, t));
   put_int(p, is_meta ? 0 : t->offset);
@@ -269,6 +285,7 @@ static Status put_tensor(Pickler *p, const Tensor *t) {
   if (quantized) TRY(put_quantizer(p, tensor_quantizer(t)));
   put_op(p, t->flags & TENSOR_REQUIRES_GRAD ? NEWTRUE : NEWFALSE);
   put_no_hooks(p);
+  if (of_bytes) put_global(p, STR("torch"), str_from(dtype_name((DType)t->dtype)));
   put_op(p, TUPLE);
   put_op(p, REDUCE);
   return OK;
