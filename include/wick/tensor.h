@@ -35,7 +35,8 @@ enum { /* dtypes, numbered as PyTorch's ScalarType */
        WICK_UINT16 = 27,
        WICK_UINT32 = 28,
        WICK_UINT64 = 29,
-       WICK_FLOAT8_E8M0FNU = 44
+       WICK_FLOAT8_E8M0FNU = 44,
+       WICK_DTYPE_LIMIT = 64 /* all dtypes are below; wick_dtype_name gives "" for numbers between that are none */
 };
 enum { WICK_DEVICE_CPU = 0, WICK_DEVICE_CUDA = 1 }; /* numbered as PyTorch's DeviceType */
 enum { WICK_TENSOR_REQUIRES_GRAD = 1, WICK_TENSOR_UNDEFINED = 2, WICK_TENSOR_CONJ = 4 /* data is to be conjugated */ };

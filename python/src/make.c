@@ -34,9 +34,9 @@ static int dtype_of_number(PyObject *number) {
 /* bool < int < float < complex. */
 static int wider(int a, int b) {
   static const char ranks[DTYPE_COUNT] = {
-      [WICK_BOOL8] = 1,   [WICK_UINT8] = 2,    [WICK_INT8] = 3,       [WICK_INT16] = 4,
-      [WICK_INT32] = 5,   [WICK_INT64] = 6,    [WICK_FLOAT16] = 7,    [WICK_BFLOAT16] = 8,
-      [WICK_FLOAT32] = 9, [WICK_FLOAT64] = 10, [WICK_COMPLEX64] = 11, [WICK_COMPLEX128] = 12};
+      [WICK_BOOL8] = 1,      [WICK_UINT8] = 2,       [WICK_INT8] = 3,     [WICK_INT16] = 4,   [WICK_INT32] = 5,
+      [WICK_INT64] = 6,      [WICK_FLOAT16] = 7,     [WICK_BFLOAT16] = 8, [WICK_FLOAT32] = 9, [WICK_FLOAT64] = 10,
+      [WICK_COMPLEX64] = 11, [WICK_COMPLEX128] = 12, [WICK_UINT16] = 6,   [WICK_UINT32] = 6,  [WICK_UINT64] = 6};
   return a < 0 || ranks[b] > ranks[a] ? b : a;
 }
 
@@ -156,7 +156,8 @@ static int visit_write(Nested *n, PyObject *element, void *context) {
 
 static int wide_of(int dtype) {
   if (dtype == WICK_COMPLEX32 || dtype == WICK_COMPLEX64 || dtype == WICK_COMPLEX128) return WICK_COMPLEX128;
-  return dtype <= WICK_INT64 || dtype == WICK_BOOL8 ? WICK_INT64 : WICK_FLOAT64;
+  bool is_integral = dtype <= WICK_INT64 || (dtype >= WICK_UINT16 && dtype <= WICK_UINT64);
+  return is_integral || dtype == WICK_BOOL8 ? WICK_INT64 : WICK_FLOAT64;
 }
 
 /* A wide tensor of the elements. */

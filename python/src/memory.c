@@ -22,6 +22,12 @@ PyObject *element_to_python(uint32_t dtype, const void *data) {
       return PyLong_FromLong(*(const int32_t *)data);
     case WICK_INT64:
       return PyLong_FromLongLong(*(const int64_t *)data);
+    case WICK_UINT16:
+      return PyLong_FromLong(*(const uint16_t *)data);
+    case WICK_UINT32:
+      return PyLong_FromUnsignedLong(*(const uint32_t *)data);
+    case WICK_UINT64:
+      return PyLong_FromUnsignedLongLong(*(const uint64_t *)data);
     case WICK_FLOAT32:
       return PyFloat_FromDouble(*(const float *)data);
     case WICK_FLOAT64:
@@ -39,7 +45,7 @@ PyObject *element_to_python(uint32_t dtype, const void *data) {
 
 static bool is_plain_dtype(uint32_t dtype) {
   return dtype <= WICK_INT64 || dtype == WICK_FLOAT32 || dtype == WICK_FLOAT64 || dtype == WICK_COMPLEX64 ||
-         dtype == WICK_COMPLEX128 || dtype == WICK_BOOL8;
+         dtype == WICK_COMPLEX128 || dtype == WICK_BOOL8 || (dtype >= WICK_UINT16 && dtype <= WICK_UINT64);
 }
 
 static PyObject *call_item(PyObject *self, PyObject *unused) {
@@ -114,9 +120,9 @@ static PyObject *call_tolist(PyObject *self, PyObject *unused) {
 
 _Static_assert(sizeof(long) == 8, "l is int64: NumPy's own name for it");
 static const char *const formats[DTYPE_COUNT] = {
-    [WICK_UINT8] = "B",      [WICK_INT8] = "b",        [WICK_INT16] = "h",   [WICK_INT32] = "i",
-    [WICK_INT64] = "l",      [WICK_FLOAT16] = "e",     [WICK_FLOAT32] = "f", [WICK_FLOAT64] = "d",
-    [WICK_COMPLEX64] = "Zf", [WICK_COMPLEX128] = "Zd", [WICK_BOOL8] = "?"};
+    [WICK_UINT8] = "B",   [WICK_INT8] = "b",    [WICK_INT16] = "h",   [WICK_INT32] = "i",      [WICK_INT64] = "l",
+    [WICK_FLOAT16] = "e", [WICK_FLOAT32] = "f", [WICK_FLOAT64] = "d", [WICK_COMPLEX64] = "Zf", [WICK_COMPLEX128] = "Zd",
+    [WICK_BOOL8] = "?",   [WICK_UINT16] = "H",  [WICK_UINT32] = "I",  [WICK_UINT64] = "L"};
 
 /* What stands between a tensor and who only sees its memory: -1 with an error. */
 static int check_bare(PyObject *self, const char *what) {
@@ -226,6 +232,8 @@ static int dtype_of_format(const char *format, Py_ssize_t bytes) {
   if (*format == '@' || *format == '=' || *format == '<') format++;
   if (!strcmp(format, "l")) return bytes == 8 ? WICK_INT64 : WICK_INT32;
   if (!strcmp(format, "q")) return WICK_INT64;
+  if (!strcmp(format, "L")) return bytes == 8 ? WICK_UINT64 : WICK_UINT32;
+  if (!strcmp(format, "Q")) return WICK_UINT64;
   for (int i = 0; i < DTYPE_COUNT; i++)
     if (formats[i] && !strcmp(formats[i], format)) return i;
   return -1;
@@ -287,11 +295,11 @@ wick_value *value_from_buffer(ModuleState *state, PyObject *object) {
 /* ---- NumPy, through the table that its module exports ---- */
 
 enum { NUMPY_NEW = 93, NUMPY_TYPE = 2, NUMPY_SET_BASE = 282, NUMPY_ALIGNED = 0x100, NUMPY_WRITEABLE = 0x400 };
+/* NumPy's number of a type and one; 0: none. */
 static const signed char numpy_types[DTYPE_COUNT] = {
-    [WICK_UINT8] = 2,     [WICK_INT8] = 1,      [WICK_INT16] = 3,     [WICK_INT32] = 5,      [WICK_INT64] = 7,
-    [WICK_FLOAT16] = 23,  [WICK_FLOAT32] = 11,  [WICK_FLOAT64] = 12,  [WICK_COMPLEX64] = 14, [WICK_COMPLEX128] = 15,
-    [WICK_BOOL8] = 0,     [WICK_QINT8] = -1,    [WICK_QUINT8] = -1,   [WICK_QINT32] = -1,    [WICK_BFLOAT16] = -1,
-    [WICK_QUINT4X2] = -1, [WICK_QUINT2X4] = -1, [WICK_COMPLEX32] = -1};
+    [WICK_UINT8] = 3,    [WICK_INT8] = 2,     [WICK_INT16] = 4,    [WICK_INT32] = 6,      [WICK_INT64] = 8,
+    [WICK_FLOAT16] = 24, [WICK_FLOAT32] = 12, [WICK_FLOAT64] = 13, [WICK_COMPLEX64] = 15, [WICK_COMPLEX128] = 16,
+    [WICK_BOOL8] = 1,    [WICK_UINT16] = 5,   [WICK_UINT32] = 7,   [WICK_UINT64] = 9};
 
 static void **numpy_table(ModuleState *state) {
   if (state->numpy) return state->numpy;
@@ -315,7 +323,7 @@ static PyObject *array_of(PyObject *self) {
   wick_tensor_view view;
   if (plain_view(self, "numpy()", &view)) return NULL;
   if (wick_trace_is_on() && trace_warn_python("NumPy array")) return NULL;
-  int type = view.dtype < DTYPE_COUNT ? numpy_types[view.dtype] : -1;
+  int type = view.dtype < DTYPE_COUNT ? numpy_types[view.dtype] - 1 : -1;
   if (type < 0) return PyErr_Format(PyExc_TypeError, "Got unsupported ScalarType %s", wick_dtype_name(view.dtype));
   void **table = numpy_table(state_of_tensor(self));
   if (!table) return NULL;

@@ -43,7 +43,7 @@ static inline int PyModule_AddObjectRef(PyObject *module, const char *name, PyOb
 #endif
 
 enum { SPARSE_COO = 1 }; /* of layouts */
-enum { DTYPE_COUNT = 18, LAYOUT_COUNT = 5, MEMORY_FORMAT_COUNT = 4, ARITHMETIC_COUNT = 36, DIRECT_CALLS = 8 };
+enum { DTYPE_COUNT = 45, LAYOUT_COUNT = 5, MEMORY_FORMAT_COUNT = 4, ARITHMETIC_COUNT = 36, DIRECT_CALLS = 8 };
 
 /* Names of keywords, as PyArg_ParseTupleAndKeywords wants them. */
 #define KEYWORDS(names) ((char **)(uintptr_t)(names))

@@ -45,7 +45,8 @@ static PyObject *memory_format_reduce(PyObject *self, PyObject *unused) {
 }
 
 static bool dtype_is_floating(uint32_t dtype) {
-  return dtype == WICK_FLOAT16 || dtype == WICK_FLOAT32 || dtype == WICK_FLOAT64 || dtype == WICK_BFLOAT16;
+  return dtype == WICK_FLOAT16 || dtype == WICK_FLOAT32 || dtype == WICK_FLOAT64 || dtype == WICK_BFLOAT16 ||
+         (dtype >= WICK_FLOAT8_E5M2 && dtype <= WICK_FLOAT8_E4M3FNUZ) || dtype == WICK_FLOAT8_E8M0FNU;
 }
 static bool dtype_is_complex(uint32_t dtype) {
   return dtype >= WICK_COMPLEX32 && dtype <= WICK_COMPLEX128;
@@ -62,7 +63,8 @@ static PyObject *dtype_get_signed(PyObject *self, void *unused) {
   (void)unused;
   uint32_t dtype = number_of(self);
   return PyBool_FromLong(dtype != WICK_UINT8 && dtype != WICK_BOOL8 && dtype != WICK_QUINT8 && dtype != WICK_QUINT4X2 &&
-                         dtype != WICK_QUINT2X4);
+                         dtype != WICK_QUINT2X4 && !(dtype >= WICK_UINT16 && dtype <= WICK_UINT64) &&
+                         dtype != WICK_FLOAT8_E8M0FNU);
 }
 static PyObject *dtype_get_itemsize(PyObject *self, void *unused) {
   (void)unused;
@@ -426,6 +428,7 @@ static const Alias aliases[] = {{"half", WICK_FLOAT16},     {"float", WICK_FLOAT
 static int add_numbered(PyObject *module, PyTypeObject *type, PyObject **objects, uint32_t count,
                         const char *(*name_of)(uint32_t)) {
   for (uint32_t i = 0; i < count; i++) {
+    if (!*name_of(i)) continue; /* a number that is no dtype */
     if (!(objects[i] = numbered_new(type, i)) || PyModule_AddObjectRef(module, name_of(i), objects[i])) return -1;
   }
   return 0;

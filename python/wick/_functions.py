@@ -137,7 +137,7 @@ class finfo:
 class iinfo:
     """Limits of an integral dtype: bits, max, min."""
 
-    _BITS = {"uint8": 8, "int8": 8, "int16": 16, "int32": 32, "int64": 64}
+    _BITS = {"uint8": 8, "int8": 8, "int16": 16, "int32": 32, "int64": 64, "uint16": 16, "uint32": 32, "uint64": 64}
 
     def __init__(self, type):
         name = str(type)[6:]
@@ -145,7 +145,7 @@ class iinfo:
             raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle '%s'" % type)
         self.bits = self._BITS[name]
         self.dtype = name
-        unsigned = name == "uint8"
+        unsigned = name.startswith("uint")
         self.max = 2 ** (self.bits - (not unsigned)) - 1
         self.min = 0 if unsigned else -self.max - 1
 

@@ -39,8 +39,9 @@ enum { MAX_NESTING = 500 };
 static wick_value *marked(const wick_value *dict) {
   wick_value *name = wick_value_get_text(dict, "__dtype__"), *result = NULL;
   if (name) {
-    for (uint32_t dtype = 0; *wick_dtype_name(dtype) && !result; dtype++)
-      if (!strcmp(wick_dtype_name(dtype), wick_value_to_string(name, NULL))) result = wick_value_int(dtype);
+    for (uint32_t dtype = 0; dtype < WICK_DTYPE_LIMIT && !result; dtype++)
+      if (*wick_dtype_name(dtype) && !strcmp(wick_dtype_name(dtype), wick_value_to_string(name, NULL)))
+        result = wick_value_int(dtype);
   } else if ((name = wick_value_get_text(dict, "__device__"))) {
     wick_value_device(wick_value_to_string(name, NULL), &result, NULL);
   }

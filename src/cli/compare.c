@@ -78,7 +78,16 @@ static int64_t load_integer(const wick_tensor_view *v, int64_t at) {
     case WICK_QUINT8:
     case WICK_QUINT4X2:
     case WICK_QUINT2X4:
+    case WICK_FLOAT8_E5M2: /* those of eight bits have to be the same */
+    case WICK_FLOAT8_E4M3FN:
+    case WICK_FLOAT8_E5M2FNUZ:
+    case WICK_FLOAT8_E4M3FNUZ:
+    case WICK_FLOAT8_E8M0FNU:
       return ((const uint8_t *)v->data)[at];
+    case WICK_UINT16:
+      return ((const uint16_t *)v->data)[at];
+    case WICK_UINT32:
+      return ((const uint32_t *)v->data)[at];
     case WICK_BOOL8:
       return ((const uint8_t *)v->data)[at] != 0;
     case WICK_INT8:

@@ -141,7 +141,7 @@ static wick_status apply(wick_value **value, const char *op, const char *overloa
   return WICK_OK;
 }
 static bool is_integral(uint32_t dtype) {
-  return dtype <= WICK_INT64 || dtype == WICK_BOOL8;
+  return dtype <= WICK_INT64 || dtype == WICK_BOOL8 || (dtype >= WICK_UINT16 && dtype <= WICK_UINT64);
 }
 /* *value becomes int64 or float64, strided; complex numbers get a last dimension of two. */
 static wick_status make_plain(wick_value **value, const wick_tensor_spec *spec, wick_error **error) {

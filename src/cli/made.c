@@ -239,8 +239,8 @@ static wick_value *read_dtype(Reader *r) {
                 {"i64", WICK_INT64},   {"half", WICK_FLOAT16},  {"float", WICK_FLOAT32}, {"double", WICK_FLOAT64},
                 {"int", WICK_INT32},   {"long", WICK_INT64}};
   if (!strncmp(r->at, "torch.", 6)) r->at += 6;
-  for (uint32_t dtype = 0; *wick_dtype_name(dtype); dtype++)
-    if (reader_accept_word(r, wick_dtype_name(dtype))) return wick_value_int(dtype);
+  for (uint32_t dtype = 0; dtype < WICK_DTYPE_LIMIT; dtype++)
+    if (*wick_dtype_name(dtype) && reader_accept_word(r, wick_dtype_name(dtype))) return wick_value_int(dtype);
   for (size_t i = 0; i < sizeof shorts / sizeof *shorts; i++)
     if (reader_accept_word(r, shorts[i].name)) return wick_value_int(shorts[i].dtype);
   return reader_fail(r, "no dtype");
