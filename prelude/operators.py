@@ -1437,3 +1437,108 @@ def embedding_bag_of_rows(rows: Tensor, kept: Optional[Tensor], indices: Tensor,
             raise RuntimeError('embedding_bag: offsets must not decrease nor exceed the number of indices')
         sums.append(rows.narrow(0, starts[k], end - starts[k]).sum(0))
     return torch.stack(sums) if bags > 0 else torch.zeros([0, rows.size(1)])
+
+
+# ---- what exported programs are decomposed into ----
+
+# Indices that an operator without checks does not look at, moved to where self has elements.
+def indices_within(self: Tensor, indices: List[Optional[Tensor]]) -> List[Optional[Tensor]]:
+    kept: List[Optional[Tensor]] = []
+    for d in range(len(indices)):
+        index = indices[d]
+        if index is None or index.dtype == torch.bool or index.dtype == torch.uint8:
+            kept.append(index)
+        else:
+            kept.append(index.clamp(-self.size(d), self.size(d) - 1))
+    return kept
+
+
+def with_axes(x: Tensor, axes: List[int]) -> Tensor:
+    for axis in axes:
+        x = x.unsqueeze(axis)
+    return x
+
+
+# Of quantized_decomposed: what is quantized, as float32.
+def decomposed_input(x: Tensor) -> Tensor:
+    if x.dtype == torch.float16 or x.dtype == torch.bfloat16:
+        return x.to(torch.float32)
+    if x.dtype != torch.float32:
+        raise AssertionError('Expecting input to have dtype torch.float32')
+    return x
+
+
+def check_decomposed_range(quant_min: int, quant_max: int, dtype: int):
+    least, most = 0, 255
+    if dtype == torch.int8:
+        least, most = -128, 127
+    elif dtype == torch.int16:
+        least, most = -32768, 32767
+    elif dtype == torch.int32:
+        least, most = -2147483648, 2147483647
+    elif dtype != torch.uint8:
+        raise ValueError('Unsupported dtype')
+    if quant_min < least:
+        raise AssertionError('quant_min out of bounds for dtype, quant_min_lower_bound: {} quant_min: {}'.format(least, quant_min))
+    if quant_max > most:
+        raise AssertionError('quant_max out of bounds for dtype, quant_max_upper_bound: {} quant_max: {}'.format(most, quant_max))
+
+
+def check_decomposed_dtype(x: Tensor, dtype: int):
+    if x.dtype != dtype:
+        raise AssertionError('Expecting input to have the dtype that is given')
+
+
+# A number for each place along an axis, as x broadcasts with.
+def along_axis(numbers: Tensor, x: Tensor, axis: int) -> Tensor:
+    if axis >= x.dim() or axis < -x.dim():
+        raise AssertionError('Expecting axis to be < {}'.format(x.dim()))
+    sizes = [1 for _ in range(x.dim())]
+    sizes[axis] = numbers.size(0)
+    return numbers.view(sizes)
+
+
+def decomposed_parameters(input: Tensor, quant_min: int, quant_max: int, eps: float, dtype: int, symmetric: bool) -> Tuple[Tensor, Tensor]:
+    if input.dtype != torch.float32 and input.dtype != torch.float16 and input.dtype != torch.bfloat16:
+        raise AssertionError('Expecting input to have dtype torch.float32/16/b16')
+    if quant_min >= quant_max:
+        raise AssertionError('qmin must be less than qmax')
+    least, most = torch.aminmax(input)
+    least, most = least.clamp(max=0), most.clamp(min=0)
+    smallest = torch.tensor([eps], dtype=torch.float32)
+    if symmetric:
+        scale = torch.max(torch.max(-least, most) / (float(quant_max - quant_min) / 2), smallest)
+        return scale.to(torch.float64), torch.full_like(scale, 128 if dtype == torch.uint8 else 0, dtype=torch.int64)
+    scale = torch.max((most - least) / float(quant_max - quant_min), smallest)
+    zero_point = quant_min - torch.round(least / scale).to(torch.int32)
+    return scale.to(torch.float64), zero_point.clamp(quant_min, quant_max).to(torch.int64)
+
+
+def decomposed_token_parameters(input: Tensor) -> Tuple[Tensor, Tensor]:
+    least = torch.amin(input, [-1], True).clamp(max=0)
+    most = torch.amax(input, [-1], True).clamp(min=0)
+    scale = ((most - least) / 255.).clamp(min=1.1920928955078125e-07)
+    low, high = least / scale, most / scale
+    zero_point = torch.where(low - 128 + (high + 127) > 0, -128 - low, 127 - high)
+    return scale.to(torch.float64), zero_point.clamp(-128, 127).round().to(torch.int64)
+
+
+def check_tokens(input: Tensor, scales: Tensor, zero_points: Tensor):
+    tokens = 1
+    for i in range(input.dim() - 1):
+        tokens *= input.size(i)
+    if tokens != scales.numel() or tokens != zero_points.numel():
+        raise AssertionError('num_tokens: {} scales: {} zero_points: {}'.format(tokens, scales.size(), zero_points.size()))
+
+
+# The rows of a matrix in groups of so many elements, each a row.
+def in_groups(x: Tensor, scales: Tensor, group_size: int) -> Tensor:
+    if group_size <= 1:
+        raise AssertionError('group_size must be > 1')
+    if x.dim() != 2:
+        raise AssertionError('input must be 2-dimensional')
+    if group_size > x.size(-1) and scales.size(-1) == 1:
+        group_size = x.size(-1)
+    if x.size(-1) % group_size != 0:
+        raise AssertionError('input.shape[-1] must be divisible by group_size')
+    return x.reshape(-1, group_size)

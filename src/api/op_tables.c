@@ -61,6 +61,7 @@
   X(quantize) \
   X(fake_quantize) \
   X(quantized_cells) \
+  X(quantized_decomposed) \
   X(quantized_embedding) \
   X(quantized_pool) \
   X(quantized_norm) \

@@ -34,9 +34,68 @@ static const OpRow rows[] = {
         "aten::_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? bias, bool training, float "
         "momentum, float eps) -> (Tensor, Tensor, Tensor)",
         "return torch.native_batch_norm(input, weight, bias, None, None, training, momentum, eps)"),
+    COMPOSITE(
+        "aten::_native_batch_norm_legit_functional(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, "
+        "Tensor running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor "
+        "running_mean_out, Tensor running_var_out)",
+        "mean = running_mean.clone()\n"
+        "var = running_var.clone()\n"
+        "y, m, v = torch.native_batch_norm(input, weight, bias, mean, var, training, momentum, eps)\n"
+        "return y, m, v, mean, var"),
+    COMPOSITE(
+        "aten::_batch_norm_no_update(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
+        "running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor)",
+        "y, m, v = torch.native_batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps)\n"
+        "return y, m, v, torch.zeros([0], dtype=torch.uint8, device=input.device)"),
+    COMPOSITE("aten::_batch_norm_with_update(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, "
+              "Tensor(b!) running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor)",
+              "y, m, v = torch.native_batch_norm(input, weight, bias, running_mean, running_var, True, momentum, eps)\n"
+              "return y, m, v, torch.zeros([0], dtype=torch.uint8, device=input.device)"),
+    COMPOSITE(
+        "aten::_batch_norm_with_update_functional(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, "
+        "Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor, Tensor "
+        "running_mean_out, Tensor running_var_out)",
+        "mean = running_mean.clone()\n"
+        "var = running_var.clone()\n"
+        "y, m, v = torch.native_batch_norm(input, weight, bias, mean, var, True, momentum, eps)\n"
+        "return y, m, v, torch.zeros([0], dtype=torch.uint8, device=input.device), mean, var"),
+    COMPOSITE("aten::_embedding_bag_forward_only(Tensor weight, Tensor indices, Tensor offsets, bool "
+              "scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool "
+              "include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)",
+              "return torch._embedding_bag(weight, indices, offsets, scale_grad_by_freq, mode, sparse, "
+              "per_sample_weights, include_last_offset, padding_idx)"),
+    COMPOSITE("aten::_unsafe_masked_index(Tensor self, Tensor mask, Tensor?[] indices, Scalar fill) -> Tensor",
+              "return torch.index(self, indices_within(self, indices)).masked_fill(mask.logical_not(), fill)"),
+    COMPOSITE(
+        "aten::_unsafe_masked_index_put_accumulate(Tensor self, Tensor mask, Tensor?[] indices, Tensor values) -> "
+        "Tensor",
+        "kept = values.masked_fill(mask.logical_not(), 0)\n"
+        "return torch.index_put(self, indices_within(self, indices), kept, True)"),
+    COMPOSITE("aten::_trilinear(Tensor i1, Tensor i2, Tensor i3, int[] expand1, int[] expand2, int[] expand3, int[] "
+              "sumdim, int unroll_dim=1) -> Tensor",
+              "return (with_axes(i1, expand1) * with_axes(i2, expand2) * with_axes(i3, expand3)).sum(sumdim)"),
+    COMPOSITE("aten::_addmm_activation(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, bool "
+              "use_gelu=False) -> Tensor",
+              "y = torch.addmm(self, mat1, mat2, beta=beta, alpha=alpha)\n"
+              "return torch.gelu(y) if use_gelu else torch.relu(y)"),
+    COMPOSITE("aten::log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)",
+              "return torch.log_sigmoid(self), torch.exp(-torch.abs(self))"),
+    COMPOSITE("aten::_weight_norm_interface(Tensor v, Tensor g, int dim=0) -> (Tensor, Tensor)",
+              "norm = torch.norm_except_dim(v, 2, dim)\n"
+              "return v * (g / norm), norm"),
+    COMPOSITE(
+        "aten::_weight_int8pack_mm(Tensor self, Tensor mat2, Tensor scales) -> Tensor",
+        "if mat2.dtype != torch.int8 or self.dim() != 2 or mat2.dim() != 2 or scales.dim() != 1:\n"
+        "    raise RuntimeError('_weight_int8pack_mm: expected a matrix, a matrix of int8 and a scale for each of "
+        "its rows')\n"
+        "return torch.mm(self, mat2.to(self.dtype).t()) * scales"),
     {.schema = "aten::_assert_async.msg(Tensor self, str assert_msg) -> ()",
      .body = "if not bool(self):\n"
              "    raise RuntimeError(assert_msg)",
+     .flags = OP_SIDE_EFFECTS},
+    {.schema = "aten::_assert_async(Tensor self) -> ()",
+     .body = "if not bool(self):\n"
+             "    raise RuntimeError('Expected Tensor with single nonzero value, but got zero')",
      .flags = OP_SIDE_EFFECTS},
     {.schema = "aten::_assert_scalar(Scalar self, str assert_msg) -> ()",
      .body = "if not bool(self):\n"
