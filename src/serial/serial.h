@@ -16,9 +16,10 @@
  *   serial/archive/bytecode_lift.h    that as graphs
  *   serial/archive/bytecode_machine.h what instructions do
  *   serial/formats/file_kind.h       what a file is by its first bytes
- *   serial/formats/json.h            JSON by cJSON
+ *   serial/formats/json.h            JSON as a tree
  *   serial/formats/model_json.h      the format of 2019
  *   serial/formats/safetensors.h     tensors by name
+ *   serial/pt2/pt2.h                 programs of torch.export; lists the files beside it
  *   serial/python/python_print.h     graphs and types as that code
  *   serial/python/graph_source.h     one graph as that, for the log
  *   serial/python/python_printing.h  what the files of that share

@@ -8,6 +8,7 @@
 #include "serial/archive/bytecode.h"
 #include "serial/formats/file_kind.h"
 #include "serial/formats/model_json.h"
+#include "serial/pt2/pt2.h"
 #include "serial/python/reprint.h"
 
 enum { NEWEST_VERSION = 10 };
@@ -214,16 +215,22 @@ static void set_up_unit(void *argument) {
   if (setup->options->allow_ops) unit_allow_operators(setup->unit, setup->options->allow_ops);
 }
 
+Status import_new_unit(const LoadOptions *options, CompilationUnit **out) {
+  TRY(unit_new(out));
+  Status status = arena_protect(&(*out)->store.arena, set_up_unit, &(Setup){*out, options});
+  if (status) unit_release(*out);
+  return status;
+}
 Status import_begin(Import *import, Exec *exec) {
   CompilationUnit *unit;
   int64_t version;
   TRY(read_version(import->archive, &version));
   TRY(check_byte_order(import->archive));
-  TRY(unit_new(&unit));
+  TRY(import_new_unit(import->options, &unit));
   Status status = importer_init(&import->importer, import->archive, unit, exec);
   import->importer.version = version;
   exec->device_map = &unit->device_map;
-  return status ? status : arena_protect(&unit->store.arena, set_up_unit, &(Setup){unit, import->options});
+  return status;
 }
 void import_end(Import *import) {
   CompilationUnit *unit = import->importer.unit;
@@ -299,13 +306,32 @@ static Status import_archive(Archive *archive, Exec *exec, const LoadOptions *op
                         NEWEST_VERSION);
 }
 
+/* The kinds of archives that hold a module. */
+static const struct {
+  bool (*is_there)(const Archive *archive);
+  Status (*import)(Archive *archive, Exec *exec, const LoadOptions *options, Module **out);
+} archive_kinds[] = {{has_program, import_archive}, {pt2_is_there, pt2_import}};
+
+/* PyTorch's archives have all their records in one folder; only older ones of torch.export have none. */
+static Status open_archive(ByteSource *source, const LoadOptions *options, Archive **out) {
+  Status status = archive_open(source, true, options->max_bytes, out);
+  if (!status || status->code != ERROR_DATA) return status;
+  Status other = archive_open(source, false, options->max_bytes, out);
+  if (other) return status_free(other), status;
+  if (pt2_is_there(*out)) return status_free(status), OK;
+  archive_free(*out);
+  return status;
+}
+
 Status module_import(ByteSource *source, Exec *exec, const LoadOptions *options, Module **out) {
   Archive *archive;
-  Status status = archive_open(source, true, options->max_bytes, &archive);
-  if (!status) archive->share_weights = options->share_weights;
+  Status status = open_archive(source, options, &archive);
   if (status) return file_explain(source, status);
-  status =
-      has_program(archive) ? import_archive(archive, exec, options, out) : file_refuse(source, "a TorchScript archive");
+  archive->share_weights = options->share_weights;
+  size_t kind = 0, kinds = sizeof archive_kinds / sizeof *archive_kinds;
+  while (kind < kinds && !archive_kinds[kind].is_there(archive)) kind++;
+  status = kind < kinds ? archive_kinds[kind].import(archive, exec, options, out)
+                        : file_refuse(source, "a TorchScript archive");
   archive_free(archive);
   return status;
 }

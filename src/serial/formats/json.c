@@ -1,146 +1,304 @@
-/* JSON by cJSON. Its parser bounds nesting, and the length of what it gets is bounded here, since its tree takes some
- * thirty times the text's space. */
+/* The reader goes over the text once, with a stack of the arrays and objects that are open, and recurses nowhere. */
 #include "serial/formats/json.h"
 
-#ifdef WICK_HAVE_CJSON
-#include <cjson/cJSON.h>
-#include <pthread.h>
+#include <assert.h>
+#include <math.h>
 
-#include "base/library.h"
+enum { MAX_DEPTH = 256, MAX_VALUES = 8 << 20 };
+#define MAX_TEXT ((size_t)256 << 20)
 
-#define MAX_TEXT ((size_t)16 << 20)
+typedef enum JsonKind { JSON_NULL, JSON_BOOL, JSON_INT, JSON_DOUBLE, JSON_STRING, JSON_ARRAY, JSON_OBJECT } JsonKind;
 
-static __typeof__(cJSON_ParseWithLengthOpts) *parse;
-static __typeof__(cJSON_Delete) *delete_tree;
-static char failure[128];
+struct Json {
+  uint8_t kind;    /* JsonKind */
+  uint32_t count;  /* of elements or members */
+  const char *key; /* of a member: terminated by its length, which stands in key_length */
+  size_t key_length;
+  Json *next;
+  union {
+    bool b;
+    int64_t i;
+    double d;
+    Str text;
+    struct {
+      Json *first, *last;
+    };
+  };
+};
+typedef struct JsonTree {
+  Json root; /* first: what the caller holds */
+  Arena arena;
+} JsonTree;
 
-static void open_library(void) {
-  static const char *const names[] = {"libcjson.so.1"};
-  const LibrarySymbol symbols[] = {{"cJSON_ParseWithLengthOpts", &parse}, {"cJSON_Delete", &delete_tree}};
-  library_open(names, 1, symbols, 2, failure, sizeof failure);
+typedef struct Reader {
+  Str text;
+  size_t at;
+  JsonTree *tree;
+  Json *open[MAX_DEPTH]; /* innermost last */
+  uint32_t depth, values;
+} Reader;
+
+static _Noreturn void fail(const Reader *r, const char *what) {
+  catch_throw(r->tree->arena.catch_point, status_new(ERROR_DATA, "damaged JSON near byte %zu: %s", r->at, what));
+}
+
+static int peek(const Reader *r) {
+  return r->at < r->text.length ? (unsigned char)r->text.data[r->at] : -1;
+}
+static int skip_blanks(Reader *r) {
+  int c;
+  while ((c = peek(r)) == ' ' || c == '\n' || c == '\r' || c == '\t') r->at++;
+  return c;
+}
+static bool take(Reader *r, const char *word) {
+  size_t length = strlen(word);
+  if (r->text.length - r->at < length || memcmp(r->text.data + r->at, word, length) != 0) return false;
+  r->at += length;
+  return true;
+}
+
+/* ---- strings ---- */
+
+static uint32_t read_hex(Reader *r) {
+  uint32_t code = 0;
+  for (int i = 0; i < 4; i++) {
+    int c = peek(r), digit = c >= '0' && c <= '9'                     ? c - '0'
+                             : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10
+                                                                      : -1;
+    if (c < 0 || digit < 0) fail(r, "a malformed \\u");
+    code = code * 16 + (uint32_t)digit;
+    r->at++;
+  }
+  return code;
+}
+/* After a backslash: what it stands for at `to`; how many bytes. */
+static size_t read_escape(Reader *r, char to[4]) {
+  static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
+  int c = peek(r);
+  const char *letter = c > 0 ? strchr(letters, c) : NULL;
+  if (letter) return r->at++, to[0] = meant[letter - letters], 1;
+  if (c != 'u') fail(r, "an unknown escape");
+  r->at++;
+  uint32_t code = read_hex(r);
+  if (code >= 0xd800 && code < 0xdc00 && take(r, "\\u")) {
+    uint32_t low = read_hex(r);
+    code = low >= 0xdc00 && low < 0xe000 ? 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00) : 0xfffd;
+  }
+  return utf8_encode(code >= 0xd800 && code < 0xe000 ? 0xfffd : code, to);
+}
+static Str read_string(Reader *r) {
+  if (peek(r) != '"') fail(r, "a string is missing");
+  size_t begin = ++r->at, end = begin;
+  while (end < r->text.length && r->text.data[end] != '"') end += r->text.data[end] == '\\' ? 2 : 1;
+  if (end >= r->text.length) fail(r, "a string does not end");
+  char *to = arena_alloc_uncleared(&r->tree->arena, end - begin + 1); /* escapes are longer than what they mean */
+  size_t length = 0;
+  while (r->at < end) {
+    char c = r->text.data[r->at++];
+    if ((unsigned char)c < 0x20) fail(r, "a control character in a string");
+    if (c == '\\')
+      length += read_escape(r, to + length);
+    else
+      to[length++] = c;
+  }
+  if (r->at != end) fail(r, "a malformed escape");
+  r->at++;
+  to[length] = 0;
+  return (Str){to, length};
+}
+
+/* ---- numbers ---- */
+
+static size_t skip_digits(Reader *r) {
+  size_t begin = r->at;
+  while (peek(r) >= '0' && peek(r) <= '9') r->at++;
+  return r->at - begin;
+}
+static void read_number(Reader *r, Json *out) {
+  size_t begin = r->at;
+  bool is_whole = true, is_negative = take(r, "-");
+  if (take(r, "Infinity")) {
+    *out = (Json){.kind = JSON_DOUBLE, .key = out->key, .key_length = out->key_length};
+    out->d = is_negative ? -(double)INFINITY : (double)INFINITY;
+    return;
+  }
+  if (!skip_digits(r)) fail(r, "a number is malformed");
+  if (take(r, ".")) {
+    is_whole = false;
+    if (!skip_digits(r)) fail(r, "a number is malformed");
+  }
+  if (peek(r) == 'e' || peek(r) == 'E') {
+    is_whole = false;
+    r->at++;
+    if (peek(r) == '+' || peek(r) == '-') r->at++;
+    if (!skip_digits(r)) fail(r, "a number is malformed");
+  }
+  Str digits = str_slice(r->text, begin, r->at);
+  out->kind = JSON_INT;
+  if (is_whole && str_to_int64(digits, 10, &out->i)) return;
+  out->kind = JSON_DOUBLE;
+  if (!str_to_double(digits, &out->d)) out->d = is_negative ? -(double)INFINITY : (double)INFINITY;
+}
+
+/* ---- values ---- */
+
+static void read_scalar(Reader *r, Json *out) {
+  int c = peek(r);
+  if (c == '"') {
+    Str text = read_string(r);
+    out->kind = JSON_STRING;
+    out->text = text;
+  } else if (take(r, "true") || take(r, "false")) {
+    out->kind = JSON_BOOL;
+    out->b = c == 't';
+  } else if (take(r, "null")) {
+    out->kind = JSON_NULL;
+  } else if (take(r, "NaN")) {
+    out->kind = JSON_DOUBLE;
+    out->d = (double)NAN;
+  } else {
+    read_number(r, out);
+  }
+}
+/* A value at its beginning: all of a scalar, the bracket of a container, which is open from now on. */
+static void read_value(Reader *r, Json *out) {
+  int c = skip_blanks(r);
+  if (++r->values > MAX_VALUES) fail(r, "more values than the limit");
+  if (c != '[' && c != '{') {
+    read_scalar(r, out);
+    return;
+  }
+  if (r->depth == MAX_DEPTH) fail(r, "nested too deeply");
+  r->at++;
+  out->kind = c == '[' ? JSON_ARRAY : JSON_OBJECT;
+  r->open[r->depth++] = out;
+}
+
+/* The next element of the innermost container, or its end. */
+static void read_element(Reader *r) {
+  Json *parent = r->open[r->depth - 1];
+  int close = parent->kind == JSON_ARRAY ? ']' : '}', c = skip_blanks(r);
+  if (c == close) {
+    r->at++;
+    r->depth--;
+    return;
+  }
+  if (parent->count) {
+    if (!take(r, ",")) fail(r, "a comma is missing");
+    if (skip_blanks(r) == close) fail(r, "nothing follows a comma");
+  }
+  Json *element = ARENA_NEW(&r->tree->arena, Json);
+  if (parent->kind == JSON_OBJECT) {
+    Str key = read_string(r);
+    element->key = key.data;
+    element->key_length = key.length;
+    if (skip_blanks(r) != ':') fail(r, "a colon is missing");
+    r->at++;
+  }
+  parent->count++;
+  *(parent->last ? &parent->last->next : &parent->first) = element;
+  parent->last = element;
+  read_value(r, element);
+}
+
+static void read_text(void *argument) {
+  Reader *r = argument;
+  read_value(r, &r->tree->root);
+  while (r->depth) read_element(r);
+  skip_blanks(r);
+  while (peek(r) == 0) r->at++;
+  if (r->at < r->text.length) fail(r, "more text follows");
 }
 
 Status json_parse(Str text, Json **out) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, open_library);
-  if (!parse) return status_new(ERROR_UNSUPPORTED, "JSON can't be read: %s", failure);
   if (text.length > MAX_TEXT)
     return status_new(ERROR_DATA, "JSON of %zu bytes exceeds the limit of %zu", text.length, MAX_TEXT);
-  const char *end = text.data;
-  cJSON *root = parse(text.data, text.length, &end, false);
-  if (!root)
-    return status_new(ERROR_DATA, "damaged JSON near byte %zu",
-                      end >= text.data && end <= text.data + text.length ? (size_t)(end - text.data) : 0);
-  for (; end < text.data + text.length; end++) {
-    if (*end == ' ' || *end == '\n' || *end == '\r' || *end == '\t' || !*end) continue;
-    delete_tree(root);
-    return status_new(ERROR_DATA, "damaged JSON: more text follows at byte %zu", (size_t)(end - text.data));
-  }
-  *out = (Json *)root;
-  return OK;
+  JsonTree *tree = mem_calloc(1, sizeof *tree);
+  if (!tree) return status_out_of_memory();
+  arena_init(&tree->arena, NULL);
+  Reader reader = {.text = text, .tree = tree};
+  Status status = arena_protect(&tree->arena, read_text, &reader);
+  if (status)
+    json_free(&tree->root);
+  else
+    *out = &tree->root;
+  return status;
 }
 void json_free(Json *root) {
-  if (root) delete_tree((cJSON *)root);
+  if (!root) return;
+  JsonTree *tree = (JsonTree *)root;
+  arena_dispose(&tree->arena);
+  mem_free(tree);
 }
 
-static const cJSON *node(const Json *value) {
-  return (const cJSON *)value;
-}
-static bool has_type(const Json *value, int type) {
-  return value && (node(value)->type & 0xff) == type;
-}
+/* ---- asking ---- */
 
+static bool has_kind(const Json *value, JsonKind kind) {
+  return value && value->kind == kind;
+}
 const Json *json_get(const Json *object, const char *key) {
   if (!json_is_object(object)) return NULL;
-  for (const cJSON *member = node(object)->child; member; member = member->next)
-    if (member->string && !strcmp(member->string, key)) return (const Json *)member;
+  for (const Json *member = object->first; member; member = member->next)
+    if (str_is(json_key(member), key)) return member;
   return NULL;
 }
-const Json *json_first(const Json *parent) {
-  return json_is_object(parent) || json_is_array(parent) ? (const Json *)node(parent)->child : NULL;
-}
-const Json *json_next(const Json *element) {
-  return (const Json *)node(element)->next;
-}
-Str json_key(const Json *member) {
-  return node(member)->string ? str_from(node(member)->string) : STR("");
-}
-bool json_is_object(const Json *value) {
-  return has_type(value, cJSON_Object);
-}
-bool json_is_array(const Json *value) {
-  return has_type(value, cJSON_Array);
-}
-bool json_string(const Json *value, Str *out) {
-  if (!has_type(value, cJSON_String) || !node(value)->valuestring) return false;
-  *out = str_from(node(value)->valuestring);
-  return true;
-}
-bool json_int(const Json *value, int64_t *out) {
-  Str text;
-  if (json_string(value, &text)) return str_to_int64(text, 10, out);
-  if (!has_type(value, cJSON_Number)) return false;
-  double number = node(value)->valuedouble;
-  if (!(number >= -0x1p53 && number <= 0x1p53) || number != (double)(int64_t)number) return false;
-  *out = (int64_t)number;
-  return true;
-}
-bool json_bool(const Json *value, bool *out) {
-  *out = has_type(value, cJSON_True);
-  return *out || has_type(value, cJSON_False);
-}
-#else
-Status json_parse(Str text, Json **out) {
-  (void)text, (void)out;
-  return status_new(ERROR_UNSUPPORTED, "JSON can't be read: wick was built without cJSON");
-}
-void json_free(Json *root) {
-  (void)root;
-}
-const Json *json_get(const Json *object, const char *key) {
-  (void)object, (void)key;
-  return NULL;
-}
-const Json *json_first(const Json *parent) {
-  (void)parent;
-  return NULL;
-}
-const Json *json_next(const Json *element) {
-  (void)element;
-  return NULL;
-}
-Str json_key(const Json *member) {
-  (void)member;
-  return STR("");
-}
-bool json_is_object(const Json *value) {
-  (void)value;
-  return false;
-}
-bool json_is_array(const Json *value) {
-  (void)value;
-  return false;
-}
-bool json_string(const Json *value, Str *out) {
-  (void)value, (void)out;
-  return false;
-}
-bool json_int(const Json *value, int64_t *out) {
-  (void)value, (void)out;
-  return false;
-}
-bool json_bool(const Json *value, bool *out) {
-  (void)value, (void)out;
-  return false;
-}
-#endif
-
 const Json *json_array(const Json *object, const char *key) {
   const Json *value = json_get(object, key);
   return json_is_array(value) ? value : NULL;
 }
+const Json *json_object(const Json *object, const char *key) {
+  const Json *value = json_get(object, key);
+  return json_is_object(value) ? value : NULL;
+}
+const Json *json_first(const Json *parent) {
+  return json_is_object(parent) || json_is_array(parent) ? parent->first : NULL;
+}
+const Json *json_next(const Json *element) {
+  assert(element);
+  return element->next;
+}
 size_t json_count(const Json *parent) {
-  size_t count = 0;
-  for (const Json *element = json_first(parent); element; element = json_next(element)) count++;
-  return count;
+  return json_is_object(parent) || json_is_array(parent) ? parent->count : 0;
+}
+Str json_key(const Json *member) {
+  return (Str){member->key, member->key_length};
+}
+bool json_is_object(const Json *value) {
+  return has_kind(value, JSON_OBJECT);
+}
+bool json_is_array(const Json *value) {
+  return has_kind(value, JSON_ARRAY);
+}
+bool json_is_null(const Json *value) {
+  return !value || value->kind == JSON_NULL;
+}
+bool json_string(const Json *value, Str *out) {
+  if (!has_kind(value, JSON_STRING)) return false;
+  *out = value->text;
+  return true;
+}
+bool json_int(const Json *value, int64_t *out) {
+  if (has_kind(value, JSON_STRING)) return str_to_int64(value->text, 10, out);
+  if (has_kind(value, JSON_INT)) return *out = value->i, true;
+  if (!has_kind(value, JSON_DOUBLE) || !(value->d >= -0x1p63 && value->d < 0x1p63) || value->d != floor(value->d))
+    return false;
+  *out = (int64_t)value->d;
+  return true;
+}
+bool json_double(const Json *value, double *out) {
+  static const struct {
+    const char *text;
+    double value;
+  } names[] = {{"Infinity", (double)INFINITY}, {"-Infinity", -(double)INFINITY}, {"NaN", (double)NAN}};
+  if (has_kind(value, JSON_DOUBLE)) return *out = value->d, true;
+  if (has_kind(value, JSON_INT)) return *out = (double)value->i, true;
+  if (!has_kind(value, JSON_STRING)) return false;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (str_is(value->text, names[i].text)) return *out = names[i].value, true;
+  return str_to_double(value->text, out);
+}
+bool json_bool(const Json *value, bool *out) {
+  if (!has_kind(value, JSON_BOOL)) return false;
+  *out = value->b;
+  return true;
 }
