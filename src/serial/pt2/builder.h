@@ -11,12 +11,18 @@ typedef struct Pt2Scope {
   struct Pt2Scope *outer;
 } Pt2Scope;
 
+/* Of the region that is being built. */
+typedef struct Pt2Autocast {
+  bool is_on;
+  uint8_t dtype; /* DType that float32 is reduced to */
+} Pt2Autocast;
+
 typedef struct Pt2Builder {
   Graph *graph;
   Exec *exec;
   Pt2Scope *scope;
   const char *where; /* what is being built, for messages: "node add_1 (torch.ops.aten.add.Tensor)"; NULL: the whole */
-  uint32_t depth;    /* of graphs within graphs */
+  Pt2Autocast autocast;
 } Pt2Builder;
 
 _Noreturn void pt2_fail(const Pt2Builder *b, ErrorCode code, const char *format, ...) PRINTF_LIKE(3, 4);

@@ -8,6 +8,8 @@
  *   pt2/builder.h     a graph on its way: its values by name
  *   pt2/argument.h    what nodes are given and give
  *   pt2/target.h      what nodes call
+ *   pt2/higher_order.h  calls that take graphs
+ *   pt2/autocast.h    what regions of autocast cast
  *   pt2/expression.h  sizes as formulas of symbols
  *   pt2/checks.h      what sizes inputs must have
  *   pt2/attributes.h  parameters, buffers and constants as attributes of modules

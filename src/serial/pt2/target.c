@@ -5,14 +5,10 @@
 #include "call/operator.h"
 #include "call/operator_library.h"
 #include "serial/pt2/argument.h"
+#include "serial/pt2/autocast.h"
+#include "serial/pt2/higher_order.h"
 
 enum { MAX_GRAPH_DEPTH = 50 };
-
-typedef struct Target {
-  const char *name; /* a final "*" stands for any rest */
-  void (*build)(Pt2Builder *b, const struct Target *target, const Json *node);
-  const char *op; /* TorchScript's name of it */
-} Target;
 
 static void define(Pt2Builder *b, const Json *node, Value *value) {
   pt2_define_outputs(b, json_array(node, "outputs"), 1, &value);
@@ -33,27 +29,27 @@ static void need(const Pt2Builder *b, uint32_t count, uint32_t wanted) {
   if (count < wanted) pt2_fail(b, ERROR_DATA, "%u arguments, not %u", count, wanted);
 }
 
-static void build_call(Pt2Builder *b, const Target *target, const Json *node) {
+static void build_call(Pt2Builder *b, const Pt2Target *target, const Json *node) {
   Value *arguments[4];
   uint32_t count = read_arguments(b, node, 4, arguments);
   define(b, node, pt2_emit(b, target->op, count, arguments));
 }
 /* Tensors' sizes and strides, of which nodes name the dimension by position. */
-static void build_power(Pt2Builder *b, const Target *target, const Json *node) {
+static void build_power(Pt2Builder *b, const Pt2Target *target, const Json *node) {
   Value *arguments[2];
   need(b, read_arguments(b, node, 2, arguments), 2);
   Value *power = pt2_emit(b, target->op, 2, arguments);
   bool is_int = arguments[0]->type->kind == TYPE_INT && arguments[1]->type->kind == TYPE_INT;
   define(b, node, is_int && power->type->kind != TYPE_INT ? PT2_EMIT(b, "aten::Int", power) : power);
 }
-static void build_same(Pt2Builder *b, const Target *target, const Json *node) {
+static void build_same(Pt2Builder *b, const Pt2Target *target, const Json *node) {
   Value *argument;
   (void)target;
   need(b, read_arguments(b, node, 1, &argument), 1);
   define(b, node, argument);
 }
 /* To a number of that kind, unless it is one. */
-static void build_conversion(Pt2Builder *b, const Target *target, const Json *node) {
+static void build_conversion(Pt2Builder *b, const Pt2Target *target, const Json *node) {
   Value *argument;
   need(b, read_arguments(b, node, 1, &argument), 1);
   const char *kind = argument->type->kind == TYPE_INT     ? "aten::Int"
@@ -62,7 +58,7 @@ static void build_conversion(Pt2Builder *b, const Target *target, const Json *no
   define(b, node, strcmp(kind, target->op) == 0 ? argument : PT2_EMIT(b, target->op, argument));
 }
 /* sym_ite: one of two numbers. */
-static void build_choice(Pt2Builder *b, const Target *target, const Json *node) {
+static void build_choice(Pt2Builder *b, const Pt2Target *target, const Json *node) {
   Value *arguments[3];
   (void)target;
   need(b, read_arguments(b, node, 3, arguments), 3);
@@ -72,7 +68,7 @@ static void build_choice(Pt2Builder *b, const Target *target, const Json *node) 
   define(b, node, node_add_output(choice, arguments[1]->type));
 }
 /* The number that a tensor holds: of the kind that the output has. */
-static void build_item(Pt2Builder *b, const Target *target, const Json *node) {
+static void build_item(Pt2Builder *b, const Pt2Target *target, const Json *node) {
   static const struct {
     const char *kind, *op;
   } ops[] = {{"as_sym_int", "aten::Int"}, {"as_sym_float", "aten::Float"}, {"as_sym_bool", "aten::Bool"}};
@@ -91,7 +87,7 @@ static void build_item(Pt2Builder *b, const Target *target, const Json *node) {
 /* ---- assertions ---- */
 
 /* _assert_scalar(condition, message) */
-static void build_assert(Pt2Builder *b, const Target *target, const Json *node) {
+static void build_assert(Pt2Builder *b, const Pt2Target *target, const Json *node) {
   Value *arguments[2];
   IValue message;
   (void)target;
@@ -103,7 +99,7 @@ static void build_assert(Pt2Builder *b, const Target *target, const Json *node) 
 }
 
 /* _assert_tensor_metadata(tensor, size, stride, dtype, *, device, layout): each may be None. */
-static void build_assert_metadata(Pt2Builder *b, const Target *target, const Json *node) {
+static void build_assert_metadata(Pt2Builder *b, const Pt2Target *target, const Json *node) {
   static const struct {
     const char *name, *op;
     Str format;
@@ -199,6 +195,7 @@ static void build_operator(Pt2Builder *b, const Json *node, const OpName *name) 
     strbuf_dispose(&why);
     Symbol kind = symbol_intern(name->name);
     if (kind == SYMBOL_NONE) pt2_try(b, status_out_of_memory());
+    pt2_autocast_inputs(b, op, &matched);
     Node *made = operator_insert_node(b->graph, op, kind, (SourceRange){0}, &matched);
     pt2_define_outputs(b, json_array(node, "outputs"), made->output_count, made->outputs);
     return;
@@ -210,7 +207,7 @@ static void build_operator(Pt2Builder *b, const Json *node, const OpName *name) 
 
 /* ---- the table ---- */
 
-static const Target targets[] = {
+static const Pt2Target targets[] = {
     {"_operator.add", build_call, "aten::add"},
     {"_operator.sub", build_call, "aten::sub"},
     {"_operator.mul", build_call, "aten::mul"},
@@ -254,20 +251,22 @@ static const Target targets[] = {
     {"torch.ops.aten._assert_tensor_metadata.default", build_assert_metadata, NULL},
 };
 
-static const Target *find_target(Str name) {
+static const Pt2Target *find_target(Str name) {
   for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
     if (str_is(name, targets[i].name)) return &targets[i];
+  for (size_t i = 0; i < pt2_higher_order_count; i++)
+    if (str_is(name, pt2_higher_order_targets[i].name)) return &pt2_higher_order_targets[i];
   return NULL;
 }
 
-void pt2_build_node(Pt2Builder *b, const Json *node) {
+static void build_node(Pt2Builder *b, const Json *node) {
   Str target = pt2_text(b, node, "target"), name = STR("");
   OpName op;
   json_string(json_get(node, "name"), &name);
   if (!name.length) name = pt2_argument_name(json_first(json_array(node, "outputs")));
   const char *outer = b->where;
   b->where = arena_printf(b->graph->arena, "node " STR_FMT " (" STR_FMT ")", PT2_SHORT(name), PT2_SHORT(target));
-  const Target *row = find_target(target);
+  const Pt2Target *row = find_target(target);
   if (row)
     row->build(b, row, node);
   else if (split_name(b, target, &op))
@@ -275,7 +274,7 @@ void pt2_build_node(Pt2Builder *b, const Json *node) {
   b->where = outer;
 }
 void pt2_build_nodes(Pt2Builder *b, const Json *graph) {
-  for (const Json *e = json_first(json_array(graph, "nodes")); e; e = json_next(e)) pt2_build_node(b, e);
+  for (const Json *e = json_first(json_array(graph, "nodes")); e; e = json_next(e)) build_node(b, e);
 }
 
 /* ---- what is missing ---- */

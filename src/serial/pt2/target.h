@@ -3,8 +3,13 @@
 
 #include "serial/pt2/builder.h"
 
-/* Inserts what the node does, and defines its outputs. */
-void pt2_build_node(Pt2Builder *b, const Json *node);
+/* What is called otherwise than by the registry's row of that name. */
+typedef struct Pt2Target {
+  const char *name;
+  void (*build)(Pt2Builder *b, const struct Pt2Target *target, const Json *node);
+  const char *op; /* TorchScript's name of it */
+} Pt2Target;
+
 /* All nodes of a graph. */
 void pt2_build_nodes(Pt2Builder *b, const Json *graph);
 /* Throws ERROR_UNSUPPORTED naming everything in the graph, and in graphs within it, that wick does not have. */
