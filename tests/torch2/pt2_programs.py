@@ -305,40 +305,29 @@ def training(module, args, kwargs, shapes):
         torch.export, "export_for_training") else torch.export.export(module, args, kwargs, dynamic_shapes=shapes)
 
 
-def pt2e(module, args, kwargs, shapes):
-    """Quantized by PyTorch's own quantizer of graphs, with what torchao or torch.ao offers."""
+def quantizer():
+    """What quantizes graphs: PyTorch's own up to 2.9, then torchao's."""
     try:
         from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
-        from torchao.quantization.pt2e.quantizer.x86_inductor_quantizer import (
-            X86InductorQuantizer as Quantizer, get_default_x86_inductor_quantization_config as config)
+        from torchao.testing.pt2e._xnnpack_quantizer import XNNPACKQuantizer, get_symmetric_quantization_config
     except ImportError:
         from torch.ao.quantization.quantize_pt2e import convert_pt2e, prepare_pt2e
-        from torch.ao.quantization.quantizer.xnnpack_quantizer import (
-            XNNPACKQuantizer as Quantizer, get_symmetric_quantization_config as config)
-    graph = torch.export.export(module, args, kwargs, dynamic_shapes=shapes).module()
-    prepared = prepare_pt2e(graph, Quantizer().set_global(config()))
-    prepared(*args, **kwargs)
-    return torch.export.export(convert_pt2e(prepared), args, kwargs, dynamic_shapes=shapes)
+        from torch.ao.quantization.quantizer.xnnpack_quantizer import XNNPACKQuantizer, get_symmetric_quantization_config
+    return prepare_pt2e, convert_pt2e, XNNPACKQuantizer, get_symmetric_quantization_config
 
 
-def pt2e_per_channel(module, args, kwargs, shapes):
-    from torch.ao.quantization.quantize_pt2e import convert_pt2e, prepare_pt2e
-    from torch.ao.quantization.quantizer.xnnpack_quantizer import XNNPACKQuantizer, get_symmetric_quantization_config
+def pt2e(**options):
+    def export(module, args, kwargs, shapes):
+        prepare, convert, kind, settings = quantizer()
+        if hasattr(torch.export, "export_for_training"):
+            graph = torch.export.export_for_training(module, args, kwargs, dynamic_shapes=shapes).module()
+        else:
+            graph = torch.export.export(module, args, kwargs, dynamic_shapes=shapes).module()
+        prepared = prepare(graph, kind().set_global(settings(**options)))
+        prepared(*args, **kwargs)
+        return torch.export.export(convert(prepared), args, kwargs, dynamic_shapes=shapes)
 
-    graph = torch.export.export(module, args, kwargs, dynamic_shapes=shapes).module()
-    prepared = prepare_pt2e(graph, XNNPACKQuantizer().set_global(get_symmetric_quantization_config(is_per_channel=True)))
-    prepared(*args, **kwargs)
-    return torch.export.export(convert_pt2e(prepared), args, kwargs, dynamic_shapes=shapes)
-
-
-def pt2e_dynamic(module, args, kwargs, shapes):
-    from torch.ao.quantization.quantize_pt2e import convert_pt2e, prepare_pt2e
-    from torch.ao.quantization.quantizer.xnnpack_quantizer import XNNPACKQuantizer, get_symmetric_quantization_config
-
-    graph = torch.export.export(module, args, kwargs, dynamic_shapes=shapes).module()
-    prepared = prepare_pt2e(graph, XNNPACKQuantizer().set_global(get_symmetric_quantization_config(is_dynamic=True)))
-    prepared(*args, **kwargs)
-    return torch.export.export(convert_pt2e(prepared), args, kwargs, dynamic_shapes=shapes)
+    return export
 
 
 def cases(Case):
@@ -404,6 +393,12 @@ def cases(Case):
         pair = Pair(x, b.first - b.second)
         return {"sum": x, "items": [x * 2, None, (x.sum(), 3)], "pair": pair}
 
+    def nested_alike(self, a, b):
+        x = a["left"] + a["right"] * b[0][1]
+        return {"sum": x, "difference": x - b[1][0]}, [(x, None), {"k": x * 2}], Pair(x, x.sum())
+
+    alike = {"left": seeded(2, 3), "right": seeded(2, 3, seed=2)}
+    add("nested_alike", module(nested_alike), [(alike, [[seeded(2, 3), seeded(3)], [seeded(1)]])], strict=True)
     value = {"left": seeded(2, 3), "right": [seeded(2, 3, seed=2)]}
     add("nested", module(nested), [((value, Pair(seeded(2), seeded(2, seed=3))), {"scale": 0.5})])
     add("nested_none", module(nested), [((value, Pair(seeded(2), seeded(2, seed=3))), {"scale": 3, "extra": None})])
@@ -766,7 +761,7 @@ def cases(Case):
             x = self.b(x) + x[:, :, 1:-1, 1:-1]
             return self.last(F.adaptive_avg_pool2d(x, 1).flatten(1))
 
-    for name, how in (("pt2e", pt2e), ("pt2e_channels", pt2e_per_channel), ("pt2e_dynamic", pt2e_dynamic)):
+    for name, how in (("pt2e", pt2e()), ("pt2e_channels", pt2e(is_per_channel=True)), ("pt2e_dynamic", pt2e(is_dynamic=True))):
         add(name + "_convs", Convs, [(seeded(2, 3, 8, 8),)], export=how, loose=1e-2)
         add(name + "_mlp", MLP, [(seeded(3, 4),)], export=how, loose=1e-2)
     return made

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Exports programs with the PyTorch that runs this (2.x) and records what they answer.
 
-usage: record_pt2.py [--folder FOLDER] [--megabytes N] [--list] [PATTERN...]
+usage: record_pt2.py [--folder FOLDER] [--megabytes N] [--list] [--operators] [PATTERN...]
 
 Each program becomes FOLDER/NAME.pt2 and FOLDER/NAME.io.pt, for `wick check NAME.pt2 NAME.io.pt`; after
 `run_decompositions()` it is NAME.dec.pt2, exported with `strict=True` NAME.strict.pt2 where that graph is another. Weights
 are random, of a seed; nets are made narrow and shallow where their constructors allow it. What was left out, and why, is in
 FOLDER/LEFT_OUT.tsv, the operators of each program in FOLDER/TARGETS.tsv. The nets of torchvision and timm are recorded
-where these are installed (pt2_nets.py), the small programs are in pt2_programs.py. Not for the test suite: it takes half an
+where these are installed (pt2_nets.py), the small programs are in pt2_programs.py; with --operators instead single
+calls of all operators (pt2_operators.py). Not for the test suite: it takes half an
 hour and a PyTorch of its own.
 """
 import argparse, copy, fnmatch, os, sys, time, warnings
@@ -192,12 +193,19 @@ def main():
     parser.add_argument("--folder", default="/tmp/pt2x")
     parser.add_argument("--megabytes", type=int, default=2000)
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--operators", action="store_true")
     parser.add_argument("patterns", nargs="*")
     options = parser.parse_args()
-    import pt2_programs, pt2_nets
+    if options.operators:
+        import pt2_operators
 
+        cases = pt2_operators.cases(Case)
+    else:
+        import pt2_nets, pt2_programs
+
+        cases = pt2_programs.cases(Case) + pt2_nets.cases(Case)
     recorder = None if options.list else Recorder(options.folder, options.megabytes)
-    for case in pt2_programs.cases(Case) + pt2_nets.cases(Case):
+    for case in cases:
         if options.patterns and not any(fnmatch.fnmatch(case.name, p) for p in options.patterns):
             continue
         if options.list:
