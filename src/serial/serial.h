@@ -19,7 +19,19 @@
  *   serial/formats/json.h            JSON as a tree
  *   serial/formats/model_json.h      the format of 2019
  *   serial/formats/safetensors.h     tensors by name
- *   serial/pt2/pt2.h                 programs of torch.export; lists the files beside it
+ *   serial/pt2/pt2.h                 programs of torch.export
+ *   serial/pt2/container.h           where the parts of one lie in its file
+ *   serial/pt2/weights.h             its tensors by name
+ *   serial/pt2/attributes.h          those as attributes of modules
+ *   serial/pt2/builder.h             its graph on the way: values by name
+ *   serial/pt2/argument.h            what nodes are given and give
+ *   serial/pt2/target.h              what they call
+ *   serial/pt2/higher_order.h        calls that take graphs
+ *   serial/pt2/autocast.h            what regions of autocast cast
+ *   serial/pt2/tree_spec.h           how arguments and results are nested
+ *   serial/pt2/expression.h          sizes as formulas of symbols
+ *   serial/pt2/checks.h              what sizes inputs must have
+ *   serial/pt2/forward.h             the method
  *   serial/python/python_print.h     graphs and types as that code
  *   serial/python/graph_source.h     one graph as that, for the log
  *   serial/python/python_printing.h  what the files of that share

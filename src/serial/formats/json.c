@@ -269,9 +269,6 @@ bool json_is_object(const Json *value) {
 bool json_is_array(const Json *value) {
   return has_kind(value, JSON_ARRAY);
 }
-bool json_is_null(const Json *value) {
-  return !value || value->kind == JSON_NULL;
-}
 bool json_string(const Json *value, Str *out) {
   if (!has_kind(value, JSON_STRING)) return false;
   *out = value->text;

@@ -21,7 +21,6 @@ size_t json_count(const Json *parent);
 Str json_key(const Json *member); /* of an object's member */
 bool json_is_object(const Json *value);
 bool json_is_array(const Json *value);
-bool json_is_null(const Json *value); /* or not there */
 bool json_string(const Json *value, Str *out);
 bool json_int(const Json *value, int64_t *out);   /* a whole number, or a string of one as protocol buffers write it */
 bool json_double(const Json *value, double *out); /* any number, or a string of one: "Infinity", "NaN" */

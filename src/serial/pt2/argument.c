@@ -1,6 +1,5 @@
 #include "serial/pt2/argument.h"
 
-#include "call/exec.h"
 #include "serial/pt2/weights.h"
 
 static const Type *unwrap(const Type *type) {

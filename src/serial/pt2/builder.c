@@ -1,7 +1,5 @@
 #include "serial/pt2/builder.h"
 
-#include "call/exec.h"
-
 void pt2_fail(const Pt2Builder *b, ErrorCode code, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);

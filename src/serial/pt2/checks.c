@@ -2,7 +2,6 @@
 
 #include <assert.h>
 
-#include "serial/pt2/argument.h"
 #include "serial/pt2/expression.h"
 
 /* A size that is a formula, and not yet checked. */

@@ -121,9 +121,26 @@ static Value **take_apart(Forward *f, const TreeSpec *spec, Value *value) {
   return children;
 }
 
+/* What a list or dict of several types holds is asked for its own. */
+static Value *as_type(Forward *f, Value *value, const Type *type, const char *what) {
+  Pt2Builder *b = f->b;
+  StrBuf text = {0};
+  if (type_is_subtype(value->type, type, NULL)) return value;
+  Node *test = graph_create(b->graph, SYM_prim_isinstance, 1, &value, 1);
+  node_set_types(test, SYM_attr_types, 1, &type);
+  test->outputs[0]->type = TYPE(BOOL);
+  graph_insert_node(b->graph, test);
+  type_print_annotation(type, &text);
+  Str name = arena_take_text(b->graph->arena, &text);
+  pt2_raise_if(b, PT2_EMIT(b, "aten::__not__", test->outputs[0]),
+               str_from(arena_printf(b->graph->arena, "%s is no " STR_FMT, what, STR_ARG(name))), 0, NULL);
+  Node *cast = graph_create(b->graph, SYM_prim_unchecked_cast, 1, &value, 1);
+  cast->outputs[0]->type = type;
+  return graph_insert_node(b->graph, cast)->outputs[0];
+}
+
 static void take_value(Forward *f, const TreeSpec *spec, const Leaf *leaves, Value *value, const char *what) {
-  if (value->type->kind == TYPE_ANY)
-    pt2_fail(f->b, ERROR_UNSUPPORTED, "%s: a list or dict of arguments that are not all of one type", what);
+  value = as_type(f, value, tree_spec_type(f->b->graph->store, spec, &f->leaf_types[leaves - f->leaves]), what);
   if (spec->kind == TREE_LEAF) {
     take_leaf(f, leaves, value, what);
     return;

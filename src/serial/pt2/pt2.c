@@ -2,6 +2,7 @@
 #include "serial/pt2/pt2.h"
 
 #include "frontend/frontend.h"
+#include "pass/pass.h"
 #include "serial/archive/import.h"
 #include "serial/pt2/forward.h"
 
@@ -25,6 +26,8 @@ static void build(Compilation *c, void *argument) {
   pt2_attributes_add_all(&b, &l->attributes,
                          json_array(json_get(json_get(program, "graph_module"), "signature"), "input_specs"));
   pt2_build_forward(&b, &l->attributes, program);
+  dead_code_elimination(l->graph); /* attributes and sizes that nothing reads */
+  constant_pooling(l->graph);
   Status status = graph_lint(l->graph);
   if (status) catch_throw(&c->catch_point, status);
   unit_add_graph(l->unit, pt2_attributes_class(&l->attributes), STR("forward"), l->graph);

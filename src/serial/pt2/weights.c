@@ -2,8 +2,6 @@
  * a record. Older files have one of torch.save for the state and one for the constants. */
 #include "serial/pt2/weights.h"
 
-#include "base/vec.h"
-
 /* The file's numbers of dtypes, which are neither PyTorch's nor wick's. */
 static const uint8_t dtypes[] = {DTYPE_NONE,      DTYPE_UINT8,      DTYPE_INT8,    DTYPE_INT16,   DTYPE_INT32,
                                  DTYPE_INT64,     DTYPE_FLOAT16,    DTYPE_FLOAT32, DTYPE_FLOAT64, DTYPE_COMPLEX32,
