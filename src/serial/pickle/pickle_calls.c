@@ -334,7 +334,7 @@ static Status build_layout(const Tuple *a, IValue *out) {
   return status_new(ERROR_UNSUPPORTED, "layout " STR_FMT " in a pickle", STR_ARG(ivalue_str(a->values[0])));
 }
 
-/* (tensor, requires_grad, hooks) */
+/* (tensor, requires_grad, hooks) and, of those with attributes of Python's, these */
 static Status rebuild_parameter(const Tuple *a, IValue *out) {
   if (a->length < 2 || a->values[0].tag != TAG_TENSOR || a->values[1].tag != TAG_BOOL) return malformed("a parameter");
   Tensor *tensor;
@@ -573,6 +573,7 @@ Status pickle_call(PickleReader *r, IValue callable, IValue arguments, IValue *o
     case PICKLE_REBUILD_META:
       return rebuild_meta(a, out);
     case PICKLE_REBUILD_PARAMETER:
+    case PICKLE_REBUILD_PARAMETER_STATE:
       return rebuild_parameter(a, out);
     case PICKLE_REBUILD_QTENSOR:
       return rebuild_quantized(a, out);

@@ -5,30 +5,31 @@
 #include "base/vec.h"
 #include "serial/pickle/pickle.h"
 
-#define PICKLE_CALLS(X)                                               \
-  X(REBUILD_TENSOR, "torch._utils", "_rebuild_tensor")                \
-  X(REBUILD_TENSOR_V2, "torch._utils", "_rebuild_tensor_v2")          \
-  X(REBUILD_TENSOR_V3, "torch._utils", "_rebuild_tensor_v3")          \
-  X(REBUILD_META, "torch._utils", "_rebuild_meta_tensor_no_storage")  \
-  X(REBUILD_PARAMETER, "torch._utils", "_rebuild_parameter")          \
-  X(REBUILD_QTENSOR, "torch._utils", "_rebuild_qtensor")              \
-  X(REBUILD_SPARSE, "torch._utils", "_rebuild_sparse_tensor")         \
-  X(REBUILD_COMPRESSED, "torch._utils", "_rebuild_sparse_csr_tensor") \
-  X(GET_LAYOUT, "torch.serialization", "_get_layout")                 \
-  X(REBUILD_FROM_TYPE, "torch._tensor", "_rebuild_from_type_v2")      \
-  X(ORDERED_DICT, "collections", "OrderedDict")                       \
-  X(BUILD_INTS, "torch.jit._pickle", "build_intlist")                 \
-  X(BUILD_DOUBLES, "torch.jit._pickle", "build_doublelist")           \
-  X(BUILD_BOOLS, "torch.jit._pickle", "build_boollist")               \
-  X(BUILD_TENSORS, "torch.jit._pickle", "build_tensorlist")           \
-  X(BUILD_FROM_ID, "torch.jit._pickle", "build_tensor_from_id")       \
-  X(RESTORE_TYPE, "torch.jit._pickle", "restore_type_tag")            \
-  X(COMPLEX, "builtins", "complex")                                   \
-  X(COMPLEX_2, "__builtin__", "complex")                              \
-  X(DEVICE, "torch", "device")                                        \
-  X(SIZE, "torch", "Size")                                            \
-  X(ENCODE, "_codecs", "encode")                                      \
-  X(TENSOR_CLASS, "torch", "Tensor")                                  \
+#define PICKLE_CALLS(X)                                                       \
+  X(REBUILD_TENSOR, "torch._utils", "_rebuild_tensor")                        \
+  X(REBUILD_TENSOR_V2, "torch._utils", "_rebuild_tensor_v2")                  \
+  X(REBUILD_TENSOR_V3, "torch._utils", "_rebuild_tensor_v3")                  \
+  X(REBUILD_META, "torch._utils", "_rebuild_meta_tensor_no_storage")          \
+  X(REBUILD_PARAMETER, "torch._utils", "_rebuild_parameter")                  \
+  X(REBUILD_PARAMETER_STATE, "torch._utils", "_rebuild_parameter_with_state") \
+  X(REBUILD_QTENSOR, "torch._utils", "_rebuild_qtensor")                      \
+  X(REBUILD_SPARSE, "torch._utils", "_rebuild_sparse_tensor")                 \
+  X(REBUILD_COMPRESSED, "torch._utils", "_rebuild_sparse_csr_tensor")         \
+  X(GET_LAYOUT, "torch.serialization", "_get_layout")                         \
+  X(REBUILD_FROM_TYPE, "torch._tensor", "_rebuild_from_type_v2")              \
+  X(ORDERED_DICT, "collections", "OrderedDict")                               \
+  X(BUILD_INTS, "torch.jit._pickle", "build_intlist")                         \
+  X(BUILD_DOUBLES, "torch.jit._pickle", "build_doublelist")                   \
+  X(BUILD_BOOLS, "torch.jit._pickle", "build_boollist")                       \
+  X(BUILD_TENSORS, "torch.jit._pickle", "build_tensorlist")                   \
+  X(BUILD_FROM_ID, "torch.jit._pickle", "build_tensor_from_id")               \
+  X(RESTORE_TYPE, "torch.jit._pickle", "restore_type_tag")                    \
+  X(COMPLEX, "builtins", "complex")                                           \
+  X(COMPLEX_2, "__builtin__", "complex")                                      \
+  X(DEVICE, "torch", "device")                                                \
+  X(SIZE, "torch", "Size")                                                    \
+  X(ENCODE, "_codecs", "encode")                                              \
+  X(TENSOR_CLASS, "torch", "Tensor")                                          \
   X(PARAMETER_CLASS, "torch.nn.parameter", "Parameter")
 
 /* Names that stand for an int, numbered as PyTorch does. */

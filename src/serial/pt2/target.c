@@ -205,6 +205,11 @@ static void build_operator(Pt2Builder *b, const Json *node, const OpName *name) 
   define_results(b, node, operator_emit(b->graph, b->exec, name->name, (SourceRange){0}, &call), schema->return_count);
 }
 
+/* Another operator of the registry, without overload, in the place of this one. */
+static void build_other(Pt2Builder *b, const Pt2Target *target, const Json *node) {
+  build_operator(b, node, &(OpName){str_from(target->op), STR("")});
+}
+
 /* ---- the table ---- */
 
 static const Pt2Target targets[] = {
@@ -245,6 +250,8 @@ static const Pt2Target targets[] = {
     {"torch.ops.aten.sym_stride.default", build_call, "aten::stride"},
     {"torch.ops.aten.sym_numel.default", build_call, "aten::numel"},
     {"torch.ops.aten.sym_storage_offset.default", build_call, "aten::storage_offset"},
+    /* Whether a view is possible depends on strides, and export relies on those that its own kernels give. */
+    {"torch.ops.aten.view.default", build_other, "aten::reshape"},
     {"torch.ops.aten.item.default", build_item, NULL},
     {"torch.ops.aten._local_scalar_dense.default", build_item, NULL},
     {"torch.ops.aten._assert_scalar.default", build_assert, NULL},
@@ -284,9 +291,12 @@ typedef struct Missing {
   Map names;
 } Missing;
 
+/* Overloads that TorchScript has no way to call, as view.dtype, would become another one in a saved program. */
 static bool is_known(const Pt2Builder *b, Str target) {
-  OpName op;
-  return find_target(target) || (split_name(b, target, &op) && operator_find_overload(op.name, op.overload));
+  OpName name;
+  if (find_target(target)) return true;
+  const Operator *op = split_name(b, target, &name) ? operator_find_overload(name.name, name.overload) : NULL;
+  return op && !operator_schema(op)->is_blocked;
 }
 static void check_nodes(Missing *m, const Json *graph, uint32_t depth) {
   if (depth > MAX_GRAPH_DEPTH) pt2_fail(m->b, ERROR_DATA, "graphs within graphs are nested too deeply");
