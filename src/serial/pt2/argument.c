@@ -230,9 +230,9 @@ static void define_list(Pt2Builder *b, const Json *elements, Value *list) {
   }
 }
 
-void pt2_define_outputs(Pt2Builder *b, const Json *outputs, uint32_t count, Value *const *values) {
+void pt2_define_outputs(Pt2Builder *b, const Json *first, uint32_t count, Value *const *values) {
   uint32_t i = 0;
-  for (const Json *e = json_first(outputs); e; e = json_next(e), i++) {
+  for (const Json *e = first; e; e = json_next(e), i++) {
     const Json *member = json_first(e);
     if (!json_is_object(e) || !member) malformed(b);
     Str kind = json_key(member);

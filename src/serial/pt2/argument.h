@@ -7,8 +7,8 @@
 NamedValue pt2_argument(Pt2Builder *b, const Json *argument, const Type *type);
 /* The same, as a value of the graph. */
 Value *pt2_argument_value(Pt2Builder *b, const Json *argument, const Type *type);
-/* Gives what a node computed the names that its outputs have for it. */
-void pt2_define_outputs(Pt2Builder *b, const Json *outputs, uint32_t count, Value *const *values);
+/* Gives what a node computed the names that its outputs, from `first` on, have for it. */
+void pt2_define_outputs(Pt2Builder *b, const Json *first, uint32_t count, Value *const *values);
 /* The type of the value that the argument names, where nothing has it yet: of an input. */
 const Type *pt2_argument_type(const Pt2Builder *b, const Json *argument);
 /* What an argument names, that is given from outside or taken out; empty: nothing. */

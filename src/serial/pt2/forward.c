@@ -70,8 +70,11 @@ static void read_leaves(Forward *f) {
   f->leaves = ARENA_ARRAY(arena, Leaf, json_count(specs) + 1);
   for (const Json *e = json_first(specs); e; e = json_next(e)) {
     if (pt2_input_kind(e)) continue;
-    Str kind = json_key(member_of(f, e));
-    if (str_is(kind, "user_input") || str_is(kind, "constant_input"))
+    const Json *member = member_of(f, e);
+    Str kind = json_key(member);
+    if (str_is(kind, "token")) /* of effects' order, which is that of nodes */
+      pt2_define(f->b, pt2_text(f->b, json_get(member, "arg"), "name"), pt2_constant(f->b, IVALUE_NONE));
+    else if (str_is(kind, "user_input") || str_is(kind, "constant_input"))
       read_leaf(f, e, &f->leaves[f->leaf_count++]);
     else
       pt2_fail(f->b, ERROR_UNSUPPORTED, "an input of the kind '" STR_FMT "'", PT2_SHORT(kind));
@@ -246,7 +249,7 @@ static uint32_t read_results(Forward *f, Value **out) {
   uint32_t count = 0;
   for (const Json *e = json_first(json_array(f->signature, "output_specs")); e; e = json_next(e)) {
     const Json *member = member_of(f, e);
-    if (read_mutation(f, member)) continue;
+    if (read_mutation(f, member) || str_is(json_key(member), "token")) continue;
     if (!str_is(json_key(member), "user_output") && !str_is(json_key(member), "loss_output"))
       pt2_fail(f->b, ERROR_UNSUPPORTED, "an output of the kind '" STR_FMT "'", PT2_SHORT(json_key(member)));
     const Json *argument = json_get(member, "arg");

@@ -82,7 +82,7 @@ static Value *as_condition(Pt2Builder *b, const Values *results) {
   return value->type->kind == TYPE_BOOL ? value : PT2_EMIT(b, "aten::Bool", value);
 }
 static void define(Pt2Builder *b, const Json *node, const Values *values) {
-  pt2_define_outputs(b, json_array(node, "outputs"), values->count, values->items);
+  pt2_define_outputs(b, json_first(json_array(node, "outputs")), values->count, values->items);
 }
 
 /* cond(condition, graph, graph, operands) */

@@ -10,8 +10,11 @@
 
 enum { MAX_GRAPH_DEPTH = 50 };
 
+static const Json *first_of(const Json *node, const char *key) {
+  return json_first(json_array(node, key));
+}
 static void define(Pt2Builder *b, const Json *node, Value *value) {
-  pt2_define_outputs(b, json_array(node, "outputs"), 1, &value);
+  pt2_define_outputs(b, first_of(node, "outputs"), 1, &value);
 }
 
 /* ---- numbers ---- */
@@ -146,14 +149,20 @@ static bool split_name(const Pt2Builder *b, Str target, OpName *out) {
   return true;
 }
 
+/* A call of an operator: what it is given and what it gives, the first of each. */
+typedef struct OpCall {
+  OpName name;
+  const Json *inputs, *outputs;
+} OpCall;
+
 /* The arguments as the schema names them; a number where it wants a tensor's stands for one. */
-static void read_call(Pt2Builder *b, const Json *node, const FunctionSchema *schema, CallArguments *out) {
-  const Json *inputs = json_array(node, "inputs");
-  uint32_t most = (uint32_t)json_count(inputs), at = 0;
+static void read_call(Pt2Builder *b, const Json *inputs, const FunctionSchema *schema, CallArguments *out) {
+  uint32_t most = 0, at = 0;
+  for (const Json *e = inputs; e; e = json_next(e)) most++;
   NamedValue *positional = ARENA_ARRAY(b->graph->arena, NamedValue, most + 1),
              *keywords = ARENA_ARRAY(b->graph->arena, NamedValue, most + 1);
   *out = (CallArguments){.positional = positional, .keywords = keywords};
-  for (const Json *e = json_first(inputs); e; e = json_next(e), at++) {
+  for (const Json *e = inputs; e; e = json_next(e), at++) {
     Str name = pt2_text(b, e, "name");
     ptrdiff_t place = schema_find_argument(schema, name);
     int64_t kind = 0;
@@ -174,13 +183,14 @@ static void read_call(Pt2Builder *b, const Json *node, const FunctionSchema *sch
   }
 }
 
-static void define_results(Pt2Builder *b, const Json *node, Value *result, uint32_t returns) {
+static void define_results(Pt2Builder *b, const Json *outputs, Value *result, uint32_t returns) {
   Value **values = &result;
   if (returns > 1) values = graph_insert_tuple_unpack(b->graph, result);
-  pt2_define_outputs(b, json_array(node, "outputs"), returns, values);
+  pt2_define_outputs(b, outputs, returns, values);
 }
 
-static void build_operator(Pt2Builder *b, const Json *node, const OpName *name) {
+static void build_operator(Pt2Builder *b, const OpCall *of) {
+  const OpName *name = &of->name;
   const Operator *op = operator_find_overload(name->name, name->overload);
   CallArguments call;
   MatchedSchema matched;
@@ -188,7 +198,7 @@ static void build_operator(Pt2Builder *b, const Json *node, const OpName *name) 
   const FunctionSchema *schema = operator_schema(op);
   pt2_try(b, operator_schema_status(schema));
   pt2_try(b, operator_check_name(op));
-  read_call(b, node, schema, &call);
+  read_call(b, of->inputs, schema, &call);
   bool fits =
       !(op->flags & OP_BUILTIN) && schema_try_match(b->graph, schema, (SourceRange){0}, &call, true, &why, &matched);
   if (fits) {
@@ -197,17 +207,38 @@ static void build_operator(Pt2Builder *b, const Json *node, const OpName *name) 
     if (kind == SYMBOL_NONE) pt2_try(b, status_out_of_memory());
     pt2_autocast_inputs(b, op, &matched);
     Node *made = operator_insert_node(b->graph, op, kind, (SourceRange){0}, &matched);
-    pt2_define_outputs(b, json_array(node, "outputs"), made->output_count, made->outputs);
+    pt2_define_outputs(b, of->outputs, made->output_count, made->outputs);
     return;
   }
   /* A number in the place of a tensor, ...: another overload takes it. */
   strbuf_dispose(&why);
-  define_results(b, node, operator_emit(b->graph, b->exec, name->name, (SourceRange){0}, &call), schema->return_count);
+  define_results(b, of->outputs, operator_emit(b->graph, b->exec, name->name, (SourceRange){0}, &call),
+                 schema->return_count);
 }
 
 /* Another operator of the registry, without overload, in the place of this one. */
 static void build_other(Pt2Builder *b, const Pt2Target *target, const Json *node) {
-  build_operator(b, node, &(OpName){str_from(target->op), STR("")});
+  build_operator(b, &(OpCall){{str_from(target->op), STR("")}, first_of(node, "inputs"), first_of(node, "outputs")});
+}
+
+/* with_effects(token, operator, arguments...) gives a token and what the operator gives. Tokens say in which order to run
+ * what has effects, which is that of the nodes: they stand for None. */
+static const char effects[] = "torch.ops.higher_order.with_effects";
+
+static Str operator_with_effects(const Json *node) {
+  Str name;
+  const Json *first = first_of(node, "inputs"), *second = first ? json_next(first) : NULL;
+  return json_string(json_get(json_get(second, "arg"), "as_operator"), &name) ? name : STR("");
+}
+static void build_effects(Pt2Builder *b, const Pt2Target *target, const Json *node) {
+  const Json *inputs = first_of(node, "inputs"), *outputs = first_of(node, "outputs");
+  OpName name;
+  (void)target;
+  if (!outputs || !split_name(b, operator_with_effects(node), &name))
+    pt2_fail(b, ERROR_DATA, "no operator with effects");
+  Value *token = pt2_argument_value(b, json_get(inputs, "arg"), NULL);
+  pt2_define(b, pt2_argument_name(outputs), token);
+  build_operator(b, &(OpCall){name, json_next(json_next(inputs)), json_next(outputs)});
 }
 
 /* ---- the table ---- */
@@ -254,6 +285,7 @@ static const Pt2Target targets[] = {
     {"torch.ops.aten.view.default", build_other, "aten::reshape"},
     {"torch.ops.aten.item.default", build_item, NULL},
     {"torch.ops.aten._local_scalar_dense.default", build_item, NULL},
+    {effects, build_effects, NULL},
     {"torch.ops.aten._assert_scalar.default", build_assert, NULL},
     {"torch.ops.aten._assert_tensor_metadata.default", build_assert_metadata, NULL},
 };
@@ -277,7 +309,7 @@ static void build_node(Pt2Builder *b, const Json *node) {
   if (row)
     row->build(b, row, node);
   else if (split_name(b, target, &op))
-    build_operator(b, node, &op);
+    build_operator(b, &(OpCall){op, first_of(node, "inputs"), first_of(node, "outputs")});
   b->where = outer;
 }
 void pt2_build_nodes(Pt2Builder *b, const Json *graph) {
@@ -302,6 +334,7 @@ static void check_nodes(Missing *m, const Json *graph, uint32_t depth) {
   if (depth > MAX_GRAPH_DEPTH) pt2_fail(m->b, ERROR_DATA, "graphs within graphs are nested too deeply");
   for (const Json *node = json_first(json_array(graph, "nodes")); node; node = json_next(node)) {
     Str target = pt2_text(m->b, node, "target");
+    if (str_is(target, effects)) target = operator_with_effects(node);
     if (!is_known(m->b, target)) map_put(&m->names, target, m);
     for (const Json *e = json_first(json_array(node, "inputs")); e; e = json_next(e)) {
       const Json *inner = json_get(json_get(json_get(e, "arg"), "as_graph"), "graph");
