@@ -1,7 +1,7 @@
 /* Mutates small archives and loads what comes out: whatever it is, it must end in a module or an error, in time. Some
  * mutations change the file's bytes, some the content of one record, packed again with right checksums, so that pickles
- * and code are reached too, some a pickle's tree, so that what it says is reached. What loads is also called, within
- * budgets.
+ * and code are reached too, some a pickle's tree or a JSON text's values, so that what it says is reached. What loads is
+ * also called, within budgets.
  *
  *   WICK_MUTATIONS=16000       how many mutants of modules; of the other kinds a quarter
  *   WICK_SEED=1                another choice of them
@@ -23,6 +23,7 @@
 
 #include "../zip_writer.h"
 #include "call_methods.h"
+#include "mutate_json.h"
 #include "mutate_tree.h"
 #include "serial/archive/archive.h"
 
@@ -106,16 +107,38 @@ static bool mutate_pickle(Bytes *content, bool is_bytecode) {
   return s.done;
 }
 
+/* One to four changes, mostly one; false: it is no JSON. */
+static bool mutate_json(Bytes *content) {
+  bool done = false;
+  for (size_t count = 1 + random_below(2) * random_below(4); count--;) {
+    size_t length;
+    put(content, "", 1);
+    char *made = json_mutate((const char *)content->data, content->length - 1, &chance, &length);
+    content->length = made ? 0 : content->length - 1;
+    if (made) put(content, made, length);
+    done |= made != NULL;
+    free(made);
+  }
+  return done;
+}
+
 /* What becomes of a file. */
-typedef enum Way { WAY_BYTES, WAY_RECORD, WAY_TREE, WAY_BYTECODE, WAY_COUNT } Way;
-static const char *const way_names[] = {"bytes", "a record's bytes", "a pickle's tree", "bytecode"};
+typedef enum Way { WAY_BYTES, WAY_RECORD, WAY_TREE, WAY_BYTECODE, WAY_JSON, WAY_COUNT } Way;
+static const char *const way_names[] = {"bytes", "a record's bytes", "a pickle's tree", "bytecode", "JSON"},
+                         *const way_records[] = {"", "", ".pkl", "bytecode.pkl", ".json"};
+enum {
+  EITHER_BYTES = 1 << WAY_BYTES | 1 << WAY_RECORD, /* sets of ways */
+  ANY_PICKLE = EITHER_BYTES | 1 << WAY_TREE,
+  ANY_JSON = EITHER_BYTES | 1 << WAY_JSON
+};
 
 static bool is_wanted(Way way, Str name) {
-  return way == WAY_BYTECODE ? str_ends_with(name, "bytecode.pkl") : way != WAY_TREE || str_ends_with(name, ".pkl");
+  return str_ends_with(name, way_records[way]);
 }
 static void mutate_content(Way way, Str name, Bytes *content) {
   bool is_bytecode = str_ends_with(name, "bytecode.pkl");
-  if (way == WAY_RECORD || !mutate_pickle(content, is_bytecode)) mutate(content);
+  if (way == WAY_RECORD || !(way == WAY_JSON ? mutate_json(content) : mutate_pickle(content, is_bytecode)))
+    mutate(content);
 }
 static size_t choose_record(const Archive *archive, Way way) {
   size_t wanted = 0;
@@ -204,8 +227,7 @@ static void load_module(const Bytes *file) {
 
 typedef struct Mutants {
   const char *pattern, *but; /* files of that pattern that don't have `but` in their names */
-  Way last;                  /* of the ways */
-  bool only;                 /* the last way alone */
+  unsigned ways;
   void (*load)(const Bytes *file);
 } Mutants;
 
@@ -228,10 +250,15 @@ static size_t read_seeds(const Mutants *mutants, Bytes *out) {
   return count;
 }
 
+static Way choose_way(unsigned ways) {
+  unsigned count = (unsigned)__builtin_popcount(ways);
+  for (size_t left = count > 1 ? random_below(count) : 0; left--;) ways &= ways - 1;
+  return (Way)__builtin_ctz(ways);
+}
 static Bytes make_mutant(const Mutants *mutants, const Bytes *seed, Way *out_way) {
   Bytes mutated = {0};
   bool is_zip = seed->length > 2 && !memcmp(seed->data, "PK", 2);
-  *out_way = mutants->only ? mutants->last : !is_zip ? WAY_BYTES : (Way)random_below(mutants->last + 1u);
+  *out_way = is_zip ? choose_way(mutants->ways) : WAY_BYTES;
   if (*out_way != WAY_BYTES) return mutate_record(seed, *out_way);
   put(&mutated, seed->data, seed->length);
   mutate(&mutated);
@@ -297,16 +324,16 @@ static long mutation_count(void) {
 }
 static void test_modules(void **state) {
   (void)state;
-  run_mutants(&(Mutants){"program/*.pt", ".io.pt", WAY_TREE, .load = load_module}, mutation_count());
+  run_mutants(&(Mutants){"program/*.pt", ".io.pt", ANY_PICKLE, .load = load_module}, mutation_count());
 }
 static void test_values(void **state) {
   (void)state;
-  run_mutants(&(Mutants){"program/*.io.pt", NULL, WAY_TREE, .load = load_value}, mutation_count() / 4);
+  run_mutants(&(Mutants){"program/*.io.pt", NULL, ANY_PICKLE, .load = load_value}, mutation_count() / 4);
 }
 /* Those that load without a map of devices. */
 static void test_other_archives(void **state) {
   (void)state;
-  run_mutants(&(Mutants){"archive/[!gn]*.pt", ".io.pt", WAY_TREE, .load = load_module}, mutation_count() / 4);
+  run_mutants(&(Mutants){"archive/[!gn]*.pt", ".io.pt", ANY_PICKLE, .load = load_module}, mutation_count() / 4);
 }
 /* What loads and can be saved loads again. */
 static char saved_path[] = "/tmp/wick_mutate_XXXXXX";
@@ -333,16 +360,57 @@ static void run_mobile(Mutants mutants) {
 }
 static void test_mobile(void **state) {
   (void)state;
-  run_mobile((Mutants){"mobile/*.pt", ".io.pt", WAY_TREE});
+  run_mobile((Mutants){"mobile/*.pt", ".io.pt", ANY_PICKLE});
 }
 static void test_bytecode(void **state) {
   (void)state;
-  run_mobile((Mutants){"mobile/bytecode_*.pt", ".io.pt", WAY_BYTECODE, .only = true});
+  run_mobile((Mutants){"mobile/bytecode_*.pt", ".io.pt", 1 << WAY_BYTECODE});
 }
 /* Files of torch.save before zip. */
 static void test_streams(void **state) {
   (void)state;
-  run_mutants(&(Mutants){"program/legacy_*.io.pt", NULL, WAY_BYTES, .load = load_value}, mutation_count() / 4);
+  run_mutants(&(Mutants){"program/legacy_*.io.pt", NULL, 1 << WAY_BYTES, .load = load_value}, mutation_count() / 4);
+}
+
+/* Exported programs, which are called with the recorded arguments as well: others they refuse. */
+static wick_value *recorded[MAX_SEEDS]; /* the files of calls, in the seeds' order */
+static size_t recorded_count;
+
+static void call_as_recorded(const wick_module *module, const wick_value *io) {
+  wick_run_options limits = {
+      .size = sizeof limits, .threads = 1, .deadline_ns = 200000000, .max_steps = 2000, .max_bytes = 16 << 20};
+  wick_value *calls = wick_value_get_text(io, "calls"), *call = calls ? wick_value_item(calls, 0) : NULL,
+             *args = call ? wick_value_get_text(call, "args") : NULL, *values[8], *result = NULL;
+  size_t count = args ? wick_value_length(args) : 0;
+  wick_error *error = NULL;
+  for (size_t i = 0; i < count && i < 8; i++) values[i] = wick_value_item(args, i);
+  double begin = processor_seconds();
+  for (int times = 0; count <= 8 && times < 2; times++) {
+    if (wick_run(module, "forward", (const wick_value *const *)values, count, NULL, 0, &limits, &result, &error))
+      wick_error_free(error);
+    else
+      called++, wick_value_release(result);
+  }
+  note_time("a call", processor_seconds() - begin);
+  for (size_t i = 0; i < count && i < 8; i++) wick_value_release(values[i]);
+  wick_value_release(args), wick_value_release(call), wick_value_release(calls);
+}
+static void load_exported(const Bytes *file) {
+  wick_module *module = module_of(file);
+  if (!module) return;
+  call_module(module);
+  if (running >= 0) call_as_recorded(module, recorded[(size_t)running % recorded_count]);
+  wick_module_release(module);
+}
+static void test_exported(void **state) {
+  (void)state;
+  glob_t files;
+  assert_int_equal(glob("pt2/*.io.pt", 0, NULL, &files), 0);
+  for (recorded_count = 0; recorded_count < files.gl_pathc; recorded_count++)
+    assert_int_equal(wick_load_value(NULL, files.gl_pathv[recorded_count], NULL, &recorded[recorded_count], NULL), 0);
+  globfree(&files);
+  run_mutants(&(Mutants){"pt2/*.pt2", NULL, ANY_JSON, .load = load_exported}, mutation_count() / 4);
+  while (recorded_count) wick_value_release(recorded[--recorded_count]);
 }
 
 static int tell_failed(void **state) {
@@ -363,7 +431,8 @@ static void drop_warning(void *user, const char *message) {
 int main(void) {
   extern void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
   const struct CMUnitTest tests[] = {TEST(test_modules), TEST(test_values),   TEST(test_other_archives),
-                                     TEST(test_mobile),  TEST(test_bytecode), TEST(test_streams)};
+                                     TEST(test_mobile),  TEST(test_bytecode), TEST(test_streams),
+                                     TEST(test_exported)};
   const char *name = getenv("WICK_MUTATE");
   if (name) cmocka_set_test_filter(name);
   wick_runtime_set_output(NULL, drop_print, drop_warning, NULL);
