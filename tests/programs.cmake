@@ -1,9 +1,9 @@
 # Every NAME.pt or NAME.py of program/, model/, mobile/ (archives of the lite interpreter) and archive/ (other kinds of
-# archives) with NAME.io.pt beside it is a test through `wick check`, which also prints and recompiles every function.
-# What mobile/ and archive/ hold runs with each executor.
+# archives), and NAME.pt2 of pt2/ (programs of torch.export), with NAME.io.pt beside it is a test through `wick check`,
+# which also prints and recompiles every function. What mobile/, archive/ and pt2/ hold runs with each executor.
 if(TARGET wick_cli)
   file(GLOB recorded CONFIGURE_DEPENDS program/*.io.pt model/*.io.pt)
-  file(GLOB kinds CONFIGURE_DEPENDS mobile/*.io.pt archive/*.io.pt)
+  file(GLOB kinds CONFIGURE_DEPENDS mobile/*.io.pt archive/*.io.pt pt2/*.io.pt)
   foreach(io ${recorded})
     string(REGEX REPLACE "\\.io\\.pt$" "" stem ${io})
     get_filename_component(name ${stem} NAME)
@@ -17,8 +17,17 @@ if(TARGET wick_cli)
   foreach(io ${kinds})
     string(REGEX REPLACE "\\.io\\.pt$" "" stem ${io})
     get_filename_component(name ${stem} NAME)
+    set(model ${stem}.pt)
+    set(reprint --reprint)
+    if(EXISTS ${stem}.pt2)
+      set(model ${stem}.pt2)
+      set(name pt2_${name})
+    endif()
+    if(name STREQUAL "pt2_loops") # text orders what a loop carries by its names
+      set(reprint "")
+    endif()
     foreach(executor simple specializing profiling)
-      add_test(NAME program_${name}_${executor} COMMAND wick_cli check --scaled --reprint --repeat 4 ${stem}.pt ${io})
+      add_test(NAME program_${name}_${executor} COMMAND wick_cli check --scaled ${reprint} --repeat 4 ${model} ${io})
       set_tests_properties(program_${name}_${executor} PROPERTIES
                            SKIP_REGULAR_EXPRESSION "this build has no (LAPACK|cJSON)" ENVIRONMENT "WICK_EXECUTOR=${executor}")
     endforeach()

@@ -21,10 +21,13 @@ static bool has_suffix(const char *word, const char *suffix) {
   size_t n = strlen(word), m = strlen(suffix);
   return n > m && !strcmp(word + n - m, suffix);
 }
-/* A .pt or .ptl that holds a program, not values. */
+/* A file named as a program's is, that holds one and no values. */
 static bool is_program(const char *path) {
+  static const char *const suffixes[] = {".pt", ".pth", ".ptl", ".pt2"};
   wick_file_kind kind = {.size = sizeof kind};
-  if (!has_suffix(path, ".pt") && !has_suffix(path, ".pth") && !has_suffix(path, ".ptl")) return false;
+  size_t i = 0, count = sizeof suffixes / sizeof *suffixes;
+  while (i < count && !has_suffix(path, suffixes[i])) i++;
+  if (i == count) return false;
   return wick_file_kind_of(path, &ARCHIVE_OPTIONS, &kind, NULL) || kind.use == WICK_FILE_PROGRAM;
 }
 static bool open_binding(Binding *binding, const char *path, const ModelOptions *options) {

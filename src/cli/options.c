@@ -74,7 +74,8 @@ void options_show_models(void) {
   ModelOptions none = {0};
   Option options[MAX_OPTIONS];
   show(
-      "MODEL is a .pt archive, a .ptl archive of the lite interpreter, or a .py source\n"
+      "MODEL is a .pt archive, a .ptl archive of the lite interpreter, a .pt2 of\n"
+      "torch.export, or a .py source\n"
       "of TorchScript. Options of every command that opens one:\n\n");
   size_t count = model_options(&none, options);
   for (size_t i = 0; i < count; i++) show_option(&options[i], HELP_COLUMN);

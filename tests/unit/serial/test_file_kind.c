@@ -82,8 +82,8 @@ static Bytes zip_of(const char *record) {
 static void test_archives(void **state) {
   (void)state;
   static const char *const records[][2] = {
-      {"m/serialized_exported_program.json", "a program of torch.export"},
-      {"m/models/model.json", "a program of torch.export"},
+      {"m/serialized_exported_program.json", "no schema_version"},
+      {"m/models/model.json", "no schema_version"},
       {"m/.data/extern_modules", "a torch.package"},
       {"model.weights.h5", "a Keras model"},
       {"arr_0.npy", "arrays of NumPy (.npz)"},

@@ -1,0 +1,179 @@
+"""Writes the programs of this folder with torch.export: NAME.pt2, and NAME.io.pt for `wick check NAME.pt2 NAME.io.pt`.
+Run under a PyTorch 2.8 or later; one of 2.1 to 2.7 writes the older form of files. What nodes tell of the model's
+source is left out, so that files are small and the same wherever they are made.
+
+    python record.py [NAME...]
+"""
+import io
+import json
+import sys
+import zipfile
+
+import torch
+from torch import nn
+
+Dim = torch.export.Dim
+
+
+class Dynamic(nn.Module):
+    """Parameters, buffers of all kinds, a constant, results within each other, a size among them."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 3))
+        self.register_buffer("passing", torch.ones(3), persistent=False)
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, x):
+        self.calls.add_(1)
+        y = self.layers(x) + self.passing * torch.tensor([1.0, 2, 3])
+        return {"y": y, "calls": self.calls + 0}, [x, x.reshape(-1)[:-1]], x.shape[0] * 2, None
+
+
+class Nested(nn.Module):
+    """Arguments within each other, by name, and of several types in one dict."""
+
+    def forward(self, x, d, flag, mask=None, *, k, pair):
+        y = x + d["a"] + d["b"][0] * k
+        return [pair[0] - pair[1], y if flag else x], x.shape[1]
+
+
+class Related(nn.Module):
+    """Sizes that are equal, and that are formulas of each other."""
+
+    def forward(self, x, y, z):
+        return x[:-1] + y, x.new_zeros(x.shape[0] + 3), torch.arange(y.shape[0] // 2), z * y.shape[0]
+
+
+class Written(nn.Module):
+    """Writes to its arguments."""
+
+    def forward(self, x, y):
+        x.add_(y)
+        x[0] = 1.0
+        return x * 2
+
+
+class Branches(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+
+    def forward(self, x):
+        y = torch.cond(x.sum() > 0, lambda x: self.linear(x) + 1, lambda x: x - 1, (x,))
+        with torch.no_grad():
+            return y + self.linear(x)
+
+
+class Loops(nn.Module):
+    def forward(self, x):
+        from torch._higher_order_ops.scan import scan
+        from torch._higher_order_ops.while_loop import while_loop
+
+        i, y = while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * 2), (torch.tensor(0), x))
+        last, sums = scan(lambda c, x: (c + x, c * x), torch.zeros(2), y)
+        return i, last, sums
+
+
+class Reduced(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+
+    def forward(self, x):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return self.linear(x).softmax(-1) + x.to(torch.float64)
+
+
+class Items(nn.Module):
+    """Sizes that data say."""
+
+    def forward(self, x, count):
+        n = count.item()
+        torch._check(n >= 0)
+        torch._check(n <= 5)
+        return x[:n].sum(), torch.zeros(n), x[x > 0].sum()
+
+
+class Tied(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(3, 3), nn.Linear(3, 3)
+        self.second.weight = self.first.weight
+
+    def forward(self, x):
+        return self.second(self.first(x))
+
+
+
+torch.manual_seed(3)
+R = torch.randn
+batch, n = Dim("batch", max=64), Dim("n", min=4, max=20)
+nested = {"k": R(3), "pair": [R(2), R(2)]}
+PROGRAMS = {
+    "dynamic": (Dynamic(), [((R(3, 4),), {}), ((R(7, 4),), {}), ((R(1, 4),), {})], {"x": {0: batch}}, False),
+    "dynamic_core": (Dynamic(), [((R(3, 4),), {}), ((R(7, 4),), {})], {"x": {0: batch}}, True),
+    "nested": (Nested(), [((R(2, 3), {"a": R(2, 3), "b": (R(3),)}, True, None), nested)], None, False),
+    "related": (Related(), [((R(5), R(4), R(4)), {}), ((R(9), R(8), R(8)), {})], ({0: n + 1}, {0: n}, {0: n}), False),
+    "written": (Written(), [((R(3), R(3)), {})], None, False),
+    "written_core": (Written(), [((R(3), R(3)), {})], None, True),
+    "branches": (Branches(), [((torch.ones(2, 3),), {}), ((-torch.ones(2, 3),), {})], None, False),
+    "loops": (Loops(), [((R(3, 2),), {})], None, False),
+    "reduced": (Reduced(), [((R(2, 3),), {})], None, False),
+    "items": (Items(), [((R(5), torch.tensor(3)), {}), ((R(5), torch.tensor(2)), {})], None, False),
+    "tied": (Tied(), [((R(2, 3),), {})], None, False),
+}
+
+
+def copy(value):
+    if isinstance(value, torch.Tensor):
+        return value.detach().clone()
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(copy, value))
+    return {k: copy(v) for k, v in value.items()} if isinstance(value, dict) else value
+
+
+def without_source(value):
+    if isinstance(value, dict):
+        return {k: {} if k == "metadata" else without_source(v) for k, v in value.items()}
+    return [without_source(v) for v in value] if isinstance(value, list) else value
+
+
+def thin(path):
+    with zipfile.ZipFile(path) as old:
+        records = [(name, old.read(name)) for name in old.namelist()]
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as new:
+        for name, content in records:
+            if "sample_inputs" in name or "example_inputs" in name:
+                continue
+            if "/models/" in name or name == "serialized_exported_program.json":
+                content = json.dumps(without_source(json.loads(content))).encode()
+            new.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED if len(content) > 300 else zipfile.ZIP_STORED)
+    with open(path, "wb") as file:
+        file.write(packed.getvalue())
+
+
+def record(name):
+    module, inputs, sizes, core = PROGRAMS[name]
+    args, kwargs = copy(inputs[0])
+    program = torch.export.export(module.eval(), args, kwargs, dynamic_shapes=sizes, strict=False)
+    if core:
+        program = program.run_decompositions()
+    torch.export.save(program, name + ".pt2")
+    thin(name + ".pt2")
+    run = program.module()
+    recorded = []
+    for args, kwargs in inputs:
+        given = copy(args)
+        with torch.no_grad():
+            output = copy(run(*given, **kwargs))
+        call = {"method": "forward", "args": copy(args), "kwargs": copy(kwargs), "output": output}
+        if name.startswith("written"):
+            call["args_after"] = given
+        recorded.append(call)
+    torch.save({"wick_io": 1, "entry": "forward", "calls": recorded}, name + ".io.pt")
+
+
+for name in sys.argv[1:] or PROGRAMS:
+    record(name)

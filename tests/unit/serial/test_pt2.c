@@ -1,0 +1,242 @@
+/* Programs of torch.export from texts: what is checked of inputs, what is refused and how, and damaged files. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "wick/wick.h"
+#include "../../zip_writer.h"
+
+/* ---- files ---- */
+
+#define TUPLE(children) \
+  "{\\\"type\\\":\\\"builtins.tuple\\\",\\\"context\\\":\\\"null\\\",\\\"children_spec\\\":[" children "]}"
+#define LEAF "{\\\"type\\\":null,\\\"context\\\":null,\\\"children_spec\\\":[]}"
+#define NO_NAMES "{\\\"type\\\":\\\"builtins.dict\\\",\\\"context\\\":\\\"[]\\\",\\\"children_spec\\\":[]}"
+#define SPEC(children) "\"[1," TUPLE(TUPLE(children) "," NO_NAMES) "]\""
+#define META(sizes, strides)                                 \
+  "{\"dtype\":7,\"sizes\":[" sizes "],\"strides\":[" strides \
+  "],\"layout\":7,\"requires_grad\":false,"                  \
+  "\"device\":{\"type\":\"cpu\",\"index\":null},\"storage_offset\":{\"as_int\":0}}"
+#define INT(n) "{\"as_int\":" #n "}"
+#define EXPRESSION(text) "{\"as_expr\":{\"expr_str\":\"" text "\",\"hint\":null}}"
+#define TENSOR(name) "{\"as_tensor\":{\"name\":\"" name "\"}}"
+#define INPUT(name, arg) "{\"name\":\"" name "\",\"arg\":" arg ",\"kind\":1}"
+#define NODE(target, inputs, outputs) \
+  "{\"target\":\"" target "\",\"inputs\":[" inputs "],\"outputs\":[" outputs "],\"metadata\":{}}"
+#define SUM NODE("torch.ops.aten.add.Tensor", INPUT("self", TENSOR("x")) "," INPUT("other", TENSOR("w")), TENSOR("sum"))
+
+/* A program of x and a buffer w; the sizes of x, the nodes, the symbols' ranges and the version are given. */
+#define PROGRAM(sizes, nodes, ranges, version) \
+  "{\"graph_module\":{\"graph\":{\"inputs\":[" TENSOR("w") "," TENSOR("x") "],\"outputs\":[" TENSOR("sum") "],"      \
+  "\"nodes\":[" nodes "],\"tensor_values\":{\"x\":" META(sizes, "{\"as_int\":1}") "},\"sym_int_values\":{}},"         \
+  "\"signature\":{\"input_specs\":[{\"buffer\":{\"arg\":{\"name\":\"w\"},\"buffer_name\":\"a.w\",\"persistent\":true}}," \
+  "{\"user_input\":{\"arg\":" TENSOR("x") "}}],\"output_specs\":[{\"user_output\":{\"arg\":" TENSOR("sum") "}}]},"   \
+  "\"module_call_graph\":[{\"fqn\":\"\",\"signature\":{\"in_spec\":" SPEC(LEAF) ",\"out_spec\":\"[1," LEAF "]\"}}]},"  \
+  "\"range_constraints\":{" ranges "},\"schema_version\":{\"major\":" version ",\"minor\":1},\"torch_version\":\"2.8\"}"
+#define WEIGHTS(path, meta) \
+  "{\"config\":{\"a.w\":{\"path_name\":\"" path "\",\"use_pickle\":false,\"tensor_meta\":" meta "}}}"
+#define GOOD_WEIGHTS WEIGHTS("w0", META(INT(1), INT(1)))
+
+static void add_bytes(Packed *zip, const char *name, const void *content, size_t length) {
+  Bytes bytes = {0};
+  put(&bytes, content, length);
+  pack_record(zip, name, strlen(name), &bytes);
+  free(bytes.data);
+}
+static Bytes pack(const char *program, const char *weights) {
+  static const float data[] = {5, 6, 7, 8};
+  Packed zip = {0};
+  add_bytes(&zip, "m/archive_format", "pt2", 3);
+  add_bytes(&zip, "m/models/model.json", program, strlen(program));
+  add_bytes(&zip, "m/data/weights/model_weights_config.json", weights, strlen(weights));
+  add_bytes(&zip, "m/data/weights/w0", data, sizeof data);
+  pack_finish(&zip);
+  return zip.file;
+}
+/* NULL and the message when refused; frees the file. */
+static wick_module *load(Bytes file, char message[600]) {
+  wick_module *module;
+  wick_error *error;
+  wick_status status = wick_load_memory(NULL, file.data, file.length, NULL, &module, &error);
+  free(file.data);
+  message[0] = 0;
+  if (!status) return module;
+  snprintf(message, 600, "%s", wick_error_message(error));
+  wick_error_free(error);
+  return NULL;
+}
+
+static wick_value *floats(const char *shape) { /* one digit for each dimension */
+  wick_value *tensor;
+  int64_t sizes[4];
+  int32_t ndim = 0;
+  for (; shape[ndim]; ndim++) sizes[ndim] = shape[ndim] - '0';
+  assert_int_equal(wick_tensor_new(WICK_FLOAT32, ndim, sizes, &tensor, NULL), WICK_OK);
+  return tensor;
+}
+/* Runs forward of a tensor of that shape: "" or what it says. */
+static void run(wick_module *module, const char *shape, char message[600]) {
+  wick_value *x = floats(shape), *result = NULL;
+  wick_error *error = NULL;
+  message[0] = 0;
+  if (wick_run(module, "forward", (const wick_value *const[]){x}, 1, NULL, 0, NULL, &result, &error)) {
+    snprintf(message, 600, "%s", wick_error_message(error));
+    wick_error_free(error);
+  }
+  wick_value_release(result);
+  wick_value_release(x);
+}
+
+/* ---- inputs ---- */
+
+static void test_checks_sizes(void **state) {
+  (void)state;
+#define WITH(sizes, ranges) PROGRAM(sizes, SUM, ranges, "8")
+#define RANGE(least, most) "\"s0\":{\"min_val\":" least ",\"max_val\":" most "}"
+  static const struct {
+    const char *program, *shape, *message;
+  } cases[] = {
+      {WITH(INT(2) "," INT(1), ""), "21", ""},
+      {WITH(INT(2) "," INT(1), ""), "2", "x.dim() is 1, expected 2"},
+      {WITH(INT(2) "," INT(1), ""), "31", "x.size(0) is 3, expected 2"},
+      {WITH(EXPRESSION("s0") "," EXPRESSION("s0"), RANGE("2", "4")), "44", ""},
+      {WITH(EXPRESSION("s0") "," EXPRESSION("s0"), RANGE("2", "4")), "11", ""}, /* as PyTorch: 2 is export's own */
+      {WITH(EXPRESSION("s0") "," EXPRESSION("s0"), RANGE("2", "4")), "43", "x.size(1) is 3, expected 4, as x.size(0)"},
+      {WITH(EXPRESSION("s0"), RANGE("2", "4")), "5", "x.size(0) is 5, at most 4"},
+      {WITH(EXPRESSION("s0"), RANGE("3", "null")), "2", "x.size(0) is 2, at least 3"},
+      {WITH(EXPRESSION("Symbol('s0', positive=True, integer=True)") "," EXPRESSION("Add(Symbol('s0'), Integer(-1))"),
+            ""),
+       "43", ""},
+      {WITH(EXPRESSION("Symbol('s0')") "," EXPRESSION("Add(Mul(Integer(2), Symbol('s0')), Integer(-1))"), ""), "36",
+       "x.size(1) is 6, expected 5"},
+      {WITH(EXPRESSION("2*s0 + 1"), ""), "5", ""},
+      {WITH(EXPRESSION("2*s0 + 1"), ""), "4", "x.size(0) is 4, expected 2 * n + 1"},
+      {WITH(EXPRESSION("s0") "," EXPRESSION("(s0//2)*Mod(s0, 3)"), ""), "53", "x.size(1) is 3, expected 4"},
+      {WITH(EXPRESSION("s0") "," EXPRESSION("s0**2"), ""), "29", "x.size(1) is 9, expected 4"},
+      {WITH(EXPRESSION("s0") "," EXPRESSION("Max(1, s0 - 5)"), ""), "72", ""},
+      {WITH(EXPRESSION("s0") "," EXPRESSION("unheard_of(s0)"), ""), "72", ""},
+  };
+  char message[600];
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    wick_module *module = load(pack(cases[i].program, GOOD_WEIGHTS), message);
+    if (!module) fail_msg("case %zu: %s", i, message);
+    run(module, cases[i].shape, message);
+    if (cases[i].message[0] ? !strstr(message, cases[i].message) : message[0] != 0)
+      fail_msg("case %zu: '%s', not '%s'", i, message, cases[i].message);
+    wick_module_release(module);
+  }
+}
+
+/* ---- refusals ---- */
+
+static void test_refusals(void **state) {
+  (void)state;
+#define PLAIN(nodes) PROGRAM(INT(1), nodes, "", "8")
+#define CALL(target, inputs) PLAIN(NODE(target, inputs, TENSOR("sum")))
+  static const struct {
+    const char *program, *weights, *message;
+  } cases[] = {
+      {PROGRAM(INT(1), SUM, "", "4"), GOOD_WEIGHTS, "by schema 4, from PyTorch 2.8 (wick reads 5 to 8)"},
+      {PROGRAM(INT(1), SUM, "", "9"), GOOD_WEIGHTS, "by schema 9"},
+      {"{}", GOOD_WEIGHTS, "no schema_version"},
+      {"{", GOOD_WEIGHTS, "models/model.json: damaged JSON"},
+      {"[]", GOOD_WEIGHTS, "no schema_version"},
+      {"{\"schema_version\":{\"major\":8}}", GOOD_WEIGHTS, "no graph"},
+      {PLAIN(NODE("torch.ops.aten.unheard.default", "", TENSOR("y")) "," NODE("torch.ops.mine.f.default", "",
+                                                                              TENSOR("z"))),
+       GOOD_WEIGHTS, "torch.ops.aten.unheard.default, torch.ops.mine.f.default (library mine"},
+      {CALL("torch.ops.aten.add.Tensor", INPUT("self", TENSOR("nobody"))), GOOD_WEIGHTS,
+       "node sum (torch.ops.aten.add.Tensor): no value is called 'nobody'"},
+      {CALL("torch.ops.aten.add.Tensor", INPUT("self", "{\"as_graph\":{}}")), GOOD_WEIGHTS, "of the kind as_graph"},
+      {CALL("torch.ops.aten.add.Tensor", INPUT("self", "{}")), GOOD_WEIGHTS, "malformed"},
+      {CALL("torch.ops.aten.add.Tensor", INPUT("self", TENSOR("x"))), GOOD_WEIGHTS, "other"},
+      {CALL("torch.ops.higher_order.cond", INPUT("", "{\"as_bool\":true}")), GOOD_WEIGHTS, "argument 3 is missing"},
+      {CALL("torch.ops.aten.view.dtype", INPUT("self", TENSOR("x"))), GOOD_WEIGHTS, "torch.ops.aten.view.dtype"},
+      {PLAIN(SUM "," SUM), GOOD_WEIGHTS, "two values are called 'sum'"},
+      {PLAIN(""), GOOD_WEIGHTS, "no value is called 'sum'"},
+      {WITH(EXPRESSION("s0 +"), ""), GOOD_WEIGHTS, "can't read: 's0 +'"},
+      {WITH(EXPRESSION("((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((s0"), ""), GOOD_WEIGHTS,
+       "can't read"},
+      {PLAIN(SUM), WEIGHTS("w9", META(INT(1), INT(1))), "no record 'data/weights/w9'"},
+      {PLAIN(SUM), WEIGHTS("w0", META(INT(5), INT(1))), "tensor 'a.w'"},
+      {PLAIN(SUM), WEIGHTS("w0", META(INT(2), INT(4611686018427387904))), "tensor 'a.w'"},
+      {PLAIN(SUM), WEIGHTS("w0", META(INT(-1), INT(1))), "no number"},
+      {PLAIN(SUM), WEIGHTS("w0", META(INT(1), "")), "0 strides for 1 dimensions"},
+      {PLAIN(SUM), "{}", "holds no tensor 'a.w'"},
+  };
+  char message[600];
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    wick_module *module = load(pack(cases[i].program, cases[i].weights), message);
+    if (module || !strstr(message, cases[i].message))
+      fail_msg("case %zu: '%s', not '%s'", i, message, cases[i].message);
+  }
+}
+
+/* ---- attributes ---- */
+
+static void test_names_of_tensors(void **state) {
+  (void)state;
+  char message[600];
+  wick_module *module = load(pack(PLAIN(SUM), GOOD_WEIGHTS), message);
+  wick_value *states = NULL;
+  assert_non_null(module);
+  assert_int_equal(wick_module_state_dict(module, &states, NULL), WICK_OK);
+  wick_value *w = wick_value_get_text(states, "a.w");
+  assert_non_null(w);
+  wick_tensor_view view = {.size = sizeof view};
+  assert_int_equal(wick_tensor_view_of(w, &view, NULL), WICK_OK);
+  assert_true(*(const float *)view.data == 5);
+  wick_value_release(w);
+  wick_value_release(states);
+  wick_module_release(module);
+}
+
+/* ---- other files of that kind ---- */
+
+static void test_packages_without_program(void **state) {
+  (void)state;
+  char message[600];
+  Packed compiled = {0}, two = {0};
+  add_bytes(&compiled, "m/archive_format", "pt2", 3);
+  add_bytes(&compiled, "m/data/aotinductor/model/a.so", "x", 1);
+  pack_finish(&compiled);
+  assert_null(load(compiled.file, message));
+  assert_non_null(strstr(message, "AOTInductor"));
+  add_bytes(&two, "m/models/a.json", "{}", 2);
+  add_bytes(&two, "m/models/b.json", "{}", 2);
+  pack_finish(&two);
+  assert_null(load(two.file, message));
+  assert_non_null(strstr(message, "2 programs and none is called model: a, b"));
+}
+
+/* Every byte of the program in turn is another, and the program ends after each: an error or a module. */
+static void test_damaged_programs(void **state) {
+  (void)state;
+  static const char good[] =
+      PROGRAM(EXPRESSION("Add(Symbol('s0'), Integer(1))"), SUM, "\"s0\":{\"min_val\":1,\"max_val\":9}", "8");
+  static const char other[] = "\"{[}]:,0-9a\\ ";
+  char text[sizeof good], message[600];
+  for (size_t i = 0; i < sizeof good - 1; i++) {
+    memcpy(text, good, sizeof good);
+    text[i] = other[i % (sizeof other - 1)];
+    wick_module *module = load(pack(text, GOOD_WEIGHTS), message);
+    if (module) run(module, "2", message);
+    wick_module_release(module);
+    text[i] = 0;
+    wick_module_release(load(pack(text, GOOD_WEIGHTS), message));
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_checks_sizes),     cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_names_of_tensors), cmocka_unit_test(test_packages_without_program),
+      cmocka_unit_test(test_damaged_programs),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
