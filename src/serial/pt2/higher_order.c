@@ -46,6 +46,13 @@ static Values list_at(Pt2Builder *b, const Json *node, uint32_t i) {
                                                           : pt2_argument_value(b, e, NULL);
   return values;
 }
+static int64_t number_of(const Pt2Builder *b, const Json *argument, const char *kind) {
+  int64_t number = 0;
+  bool is = false;
+  if (json_bool(json_get(argument, kind), &is)) return is;
+  if (!json_int(json_get(argument, kind), &number)) pt2_fail(b, ERROR_DATA, "an argument is malformed");
+  return number;
+}
 /* All arguments from that one on. */
 static Values rest_from(Pt2Builder *b, const Json *node, uint32_t first) {
   const Json *inputs = json_array(node, "inputs");
@@ -81,8 +88,15 @@ static Value *as_condition(Pt2Builder *b, const Values *results) {
   Value *value = results->items[0];
   return value->type->kind == TYPE_BOOL ? value : PT2_EMIT(b, "aten::Bool", value);
 }
+/* Each result is an output; older programs have one output that is the list of their names. */
 static void define(Pt2Builder *b, const Json *node, const Values *values) {
-  pt2_define_outputs(b, json_first(json_array(node, "outputs")), values->count, values->items);
+  const Json *outputs = json_array(node, "outputs"), *list = json_array(json_first(outputs), "as_tensors");
+  uint32_t i = 0;
+  if (!list || json_count(outputs) != 1 || json_count(list) != values->count) {
+    pt2_define_outputs(b, json_first(outputs), values->count, values->items);
+    return;
+  }
+  for (const Json *e = json_first(list); e; e = json_next(e)) pt2_define(b, pt2_text(b, e, "name"), values->items[i++]);
 }
 
 /* cond(condition, graph, graph, operands) */
@@ -193,10 +207,14 @@ static void build_map(Pt2Builder *b, const Pt2Target *target, const Json *node) 
   Values xs = list_at(b, node, 1), others = list_at(b, node, 2);
   build_rounds(b, node, new_values(b, 0), &xs, &others);
 }
-/* scan(graph, carried, xs, others) */
+/* scan(graph, carried, xs, others); older programs have the dimension and whether it goes backwards before the others. */
 static void build_scan(Pt2Builder *b, const Pt2Target *target, const Json *node) {
   (void)target;
-  Values carried = list_at(b, node, 1), xs = list_at(b, node, 2), others = list_at(b, node, 3);
+  Values carried = list_at(b, node, 1), xs = list_at(b, node, 2);
+  bool is_older = json_get(argument_at(b, node, 3), "as_int") != NULL;
+  if (is_older && (number_of(b, argument_at(b, node, 3), "as_int") || number_of(b, argument_at(b, node, 4), "as_bool")))
+    pt2_fail(b, ERROR_UNSUPPORTED, "a scan that is not along the first dimension, forwards");
+  Values others = list_at(b, node, is_older ? 5 : 3);
   build_rounds(b, node, carried, &xs, &others);
 }
 
@@ -214,13 +232,6 @@ static void build_grad_mode(Pt2Builder *b, const Pt2Target *target, const Json *
   define(b, node, &results);
 }
 
-static int64_t number_of(const Pt2Builder *b, const Json *argument, const char *kind) {
-  int64_t number = 0;
-  bool is = false;
-  if (json_bool(json_get(argument, kind), &is)) return is;
-  if (!json_int(json_get(argument, kind), &number)) pt2_fail(b, ERROR_DATA, "an argument is malformed");
-  return number;
-}
 /* wrap_with_autocast(device, dtype, enabled, cache enabled, graph, operands...). Only the host's matter. */
 static void build_autocast(Pt2Builder *b, const Pt2Target *target, const Json *node) {
   (void)target;

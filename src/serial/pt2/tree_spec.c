@@ -58,8 +58,10 @@ static void read_named_tuple(const Reader *r, const Json *context, TreeSpec *out
   out->kind = TREE_NAMED_TUPLE;
   out->name = copy(r, str_after_last(name, '.'));
   const Json *fields = json_array(json_get(r->fields, arena_strndup(r->arena, name.data, name.length)), "field_names");
-  if (!fields) fail(r, ERROR_UNSUPPORTED, "the fields of a named tuple are not known: ", name);
-  read_keys(r, fields, out);
+  if (fields)
+    read_keys(r, fields, out);
+  else /* older files don't say them */
+    out->kind = TREE_TUPLE;
 }
 
 static const struct {
