@@ -7,6 +7,7 @@ source is left out, so that files are small and the same wherever they are made.
 import io
 import json
 import sys
+import typing
 import zipfile
 
 import torch
@@ -75,6 +76,21 @@ class Loops(nn.Module):
         return i, last, sums
 
 
+class Scanned(nn.Module):
+    def forward(self, x, pair):
+        from torch._higher_order_ops.scan import scan
+
+        last, sums = scan(lambda c, x: (c + x, c * x), pair.first, x, dim=0)
+        return Pair(last, sums), pair.second
+
+
+class Effects(nn.Module):
+    """Decomposed, it checks what it computed."""
+
+    def forward(self, x):
+        return torch.linalg.inv(x)
+
+
 class Reduced(nn.Module):
     def __init__(self):
         super().__init__()
@@ -105,7 +121,12 @@ class Tied(nn.Module):
         return self.second(self.first(x))
 
 
+class Pair(typing.NamedTuple):
+    first: torch.Tensor
+    second: torch.Tensor
 
+
+torch.utils._pytree._register_namedtuple(Pair, serialized_type_name="record.Pair")
 torch.manual_seed(3)
 R = torch.randn
 batch, n = Dim("batch", max=64), Dim("n", min=4, max=20)
@@ -119,6 +140,8 @@ PROGRAMS = {
     "written_core": (Written(), [((R(3), R(3)), {})], None, True),
     "branches": (Branches(), [((torch.ones(2, 3),), {}), ((-torch.ones(2, 3),), {})], None, False),
     "loops": (Loops(), [((R(3, 2),), {})], None, False),
+    "scanned": (Scanned(), [((R(3, 2), Pair(R(2), R(1))), {})], None, False),
+    "effects_core": (Effects(), [((torch.eye(3) + R(3, 3) / 9,), {})], None, True),
     "reduced": (Reduced(), [((R(2, 3),), {})], None, False),
     "items": (Items(), [((R(5), torch.tensor(3)), {}), ((R(5), torch.tensor(2)), {})], None, False),
     "tied": (Tied(), [((R(2, 3),), {})], None, False),
@@ -128,9 +151,18 @@ PROGRAMS = {
 def copy(value):
     if isinstance(value, torch.Tensor):
         return value.detach().clone()
+    if isinstance(value, Pair):
+        return Pair(*map(copy, value))
     if isinstance(value, (list, tuple)):
         return type(value)(map(copy, value))
     return {k: copy(v) for k, v in value.items()} if isinstance(value, dict) else value
+
+
+def plain(value):
+    """Files of calls hold no named tuples."""
+    if isinstance(value, (list, tuple)):
+        return (list if isinstance(value, list) else tuple)(map(plain, value))
+    return {k: plain(v) for k, v in value.items()} if isinstance(value, dict) else value
 
 
 def without_source(value):
@@ -168,9 +200,9 @@ def record(name):
         given = copy(args)
         with torch.no_grad():
             output = copy(run(*given, **kwargs))
-        call = {"method": "forward", "args": copy(args), "kwargs": copy(kwargs), "output": output}
+        call = {"method": "forward", "args": plain(args), "kwargs": plain(kwargs), "output": plain(output)}
         if name.startswith("written"):
-            call["args_after"] = given
+            call["args_after"] = plain(given)
         recorded.append(call)
     torch.save({"wick_io": 1, "entry": "forward", "calls": recorded}, name + ".io.pt")
 
