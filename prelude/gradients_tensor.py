@@ -330,6 +330,66 @@ def batch_norm_second_order(grads: List[Tensor], grad: Tensor, input: Tensor, we
     return for_grad, for_input + of_normalized * scale, for_weight
 
 
+# Of norms whose mean and scale a program kept.
+def wanted(grad: Tensor, is_wanted: bool) -> Tensor:
+    return torch._grad_or_undefined(grad if is_wanted else None)
+
+
+# Of (x - mean) * scale, both given, over the axes that have one scale.
+def normalized_parts(grad: Tensor, x: Tensor, mean: Tensor, scale: Tensor, axes: List[int]) -> Tuple[Tensor, Tensor]:
+    normalized = (x - mean) * scale
+    return (grad - grad.mean(axes, True) - normalized * (grad * normalized).mean(axes, True)) * scale, normalized
+
+
+def layer_norm_parts(grad: Tensor, input: Tensor, count: int, mean: Tensor, scale: Tensor, weight: Optional[Tensor],
+                     mask: List[bool]) -> Tuple[Tensor, Tensor, Tensor]:
+    inner, normalized = normalized_parts(grad if weight is None else grad * weight, input, mean, scale, last_axes(count))
+    outer = [d for d in range(input.dim() - count)]
+    by_weight, by_bias = grad * normalized, grad
+    if len(outer) > 0:
+        by_weight, by_bias = by_weight.sum(outer), by_bias.sum(outer)
+    is_given = weight is not None
+    return wanted(inner, mask[0]), wanted(by_weight, mask[1] and is_given), wanted(by_bias, mask[2] and is_given)
+
+
+def group_norm_parts(grad: Tensor, input: Tensor, mean: Tensor, scale: Tensor, weight: Optional[Tensor], sizes: List[int], group: int,
+                     mask: List[bool]) -> Tuple[Tensor, Tensor, Tensor]:
+    by_channel = grad.reshape(sizes)
+    scaled = by_channel if weight is None else by_channel * weight.reshape([sizes[1], 1])
+    grouped = [sizes[0], group, -1]
+    inner, normalized = normalized_parts(scaled.reshape(grouped), input.reshape(grouped), mean.reshape(grouped), scale.reshape(grouped), [-1])
+    by_weight = (by_channel * normalized.reshape(sizes)).sum([0, 2])
+    return wanted(inner.reshape(input.size()), mask[0]), wanted(by_weight, mask[1]), wanted(by_channel.sum([0, 2]), mask[2])
+
+
+def rms_norm_parts(grad: Tensor, input: Tensor, count: int, scale: Tensor, weight: Optional[Tensor], mask: List[bool]) -> Tuple[Tensor, Tensor]:
+    scaled = grad if weight is None else grad * weight
+    normalized = input * scale
+    inner = (scaled - normalized * (scaled * normalized).mean(last_axes(count), True)) * scale
+    outer = [d for d in range(input.dim() - count)]
+    by_weight = grad * normalized
+    if len(outer) > 0:
+        by_weight = by_weight.sum(outer)
+    return wanted(inner, mask[0]), wanted(by_weight, mask[1] and weight is not None)
+
+
+# T. Dao et al., "FlashAttention" (2022), appendix B.2: with the logarithms of the sums that were divided by.
+def flash_attention_backward(grad: Tensor, query: Tensor, key: Tensor, value: Tensor, out: Tensor, logsumexp: Tensor, is_causal: bool,
+                             mask: Optional[Tensor], scale: Optional[float]) -> Tuple[Tensor, Tensor, Tensor]:
+    factor = 1. / math.sqrt(query.size(-1)) if scale is None else scale
+    scores = torch.matmul(query, key.transpose(-2, -1)) * factor
+    if mask is not None:
+        scores = scores + mask
+    if is_causal:
+        later = torch.ones([query.size(-2), key.size(-2)], dtype=torch.bool, device=query.device).triu(1)
+        scores = scores.masked_fill(later, float('-inf'))
+    share = torch.exp(scores - logsumexp.unsqueeze(-1).to(scores.dtype)).masked_fill(scores == float('-inf'), 0.)
+    by_share = torch.matmul(grad, value.transpose(-2, -1))
+    by_scores = share * (by_share - (grad * out).sum(-1, True)) * factor
+    return (torch.matmul(by_scores, key), torch.matmul(by_scores.transpose(-2, -1), query),
+            torch.matmul(share.transpose(-2, -1), grad))
+
+
 # ---- pooling ----
 
 def pool_scatter_backward(grad: Tensor, self: Tensor, indices: Tensor, spatial: int) -> Tensor:

@@ -6,6 +6,7 @@
   X(attention) \
   X(attention_fused) \
   X(attribute) \
+  X(backward) \
   X(builtin) \
   X(complex) \
   X(composite) \

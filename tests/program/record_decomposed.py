@@ -1,14 +1,21 @@
 #!/usr/bin/env python3
-"""Records tests/program/decomposed.io.pt under PyTorch 2.x: operators of its exported programs."""
+"""Records decomposed.io.pt and backward.io.pt of this folder under PyTorch 2.x: operators of its exported programs."""
 import pathlib
 
 import torch
 import torch.ao.quantization.fx._decomposed  # noqa: F401, registers quantized_decomposed
 
 HERE = pathlib.Path(__file__).parent
-module = torch.jit.CompilationUnit((HERE / "decomposed.py").read_text())
 draw = torch.Generator().manual_seed(1)
-calls, raising = [], []
+
+
+def begin(name):
+    global module, calls, raising
+    module, calls, raising = torch.jit.CompilationUnit((HERE / (name + ".py")).read_text()), [], []
+
+
+def save(name):
+    torch.save({"wick_io": 1, "entry": name, "calls": calls, "raising_calls": raising}, HERE / (name + ".io.pt"))
 
 
 def rand(*sizes):
@@ -41,6 +48,7 @@ def refused(method, *args, by=None):
         raise SystemExit(method + " took what it should refuse")
 
 
+begin("decomposed")
 x = rand(3, 4, 5) * 6
 for dtype, least, most in ((torch.int8, -128, 127), (torch.uint8, 0, 200), (torch.int16, -30, 30), (torch.int32, -(2**31), 2**31 - 1)):
     call("per_tensor", x, dtype, least, most)
@@ -78,4 +86,28 @@ call("others", rand(3, 5), rand(3, 5), rand(3, 5, 5), rand(3, 3))
 call("int8_product", rand(3, 8), torch.randint(-9, 9, (4, 8), dtype=torch.int8, generator=draw), rand(4))
 call("holds", torch.tensor(2.0))
 refused("holds", torch.tensor(0), by=torch.ops.aten._assert_async)  # scripted, PyTorch leaves it out
-torch.save({"wick_io": 1, "entry": "decomposed", "calls": calls, "raising_calls": raising}, HERE / "decomposed.io.pt")
+save("decomposed")
+
+begin("backward")
+call("layer_norm", rand(2, 3, 4), rand(2, 3, 4), [4], rand(4), rand(4))
+call("layer_norm", rand(2, 3, 4), rand(2, 3, 4), [3, 4], None, None)
+call("layer_norm", rand(3, 4), rand(3, 4), [3, 4], rand(3, 4), rand(3, 4))
+call("group_norm", rand(2, 4, 3, 2), rand(2, 4, 3, 2), rand(4), 2)
+call("group_norm", rand(2, 4, 3), rand(2, 4, 3), None, 4)
+call("max_pool", rand(2, 3, 3, 4), rand(2, 3, 6, 7))
+call("max_pool", rand(3, 3, 4), rand(3, 6, 7))
+call("adaptive_max_pool", rand(2, 3, 2, 3), rand(2, 3, 6, 7))
+for reduction in (0, 1, 2):
+    share = rand(4) if reduction == 0 else rand(1)[0]
+    call("nll", share, rand(4, 5), torch.tensor([0, 2, 4, 1]), None, reduction)
+    call("nll", share, rand(4, 5), torch.tensor([0, 2, 4, 1]), rand(5).abs(), reduction)
+    call("losses", rand(3, 4) if reduction == 0 else rand(1)[0], rand(3, 4) * 2, rand(3, 4), reduction)
+call("gates", rand(3, 2), rand(3, 4), rand(1, 4), 1)
+call("gates", rand(2, 3), rand(4, 3), rand(1, 3), -2)
+call("others", rand(4, 3), rand(3, 4), torch.tensor([0, 1, 4, 4]), rand(3, 4) > 0)
+call("weight_norm", rand(3, 4, 2), rand(3, 4, 2), rand(3, 1, 1), 0)
+call("weight_norm", rand(3, 4, 2), rand(3, 4, 2), rand(1, 1, 2), 2)
+for causal, mask, scale in ((False, None, None), (True, None, 0.3), (False, rand(5, 6), None), (False, rand(2, 1, 5, 6), None)):
+    keys = 5 if causal else 6
+    call("attention", rand(2, 3, 5, 8), rand(2, 3, 5, 8), rand(2, 3, keys, 8), rand(2, 3, keys, 8), causal, mask, scale)
+save("backward")
