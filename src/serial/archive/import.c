@@ -306,26 +306,25 @@ static Status import_archive(Archive *archive, Exec *exec, const LoadOptions *op
                         NEWEST_VERSION);
 }
 
-/* The kinds of archives that hold a module. */
-static const struct {
-  bool (*is_there)(const Archive *archive);
-  Status (*import)(Archive *archive, Exec *exec, const LoadOptions *options, Module **out);
-} archive_kinds[] = {{has_program, import_archive}, {pt2_is_there, pt2_import}};
-
-/* PyTorch's archives have all their records in one folder; only older ones of torch.export have none. */
-static Status open_archive(ByteSource *source, const LoadOptions *options, Archive **out) {
-  Status status = archive_open(source, true, options->max_bytes, out);
+Status archive_open_program(ByteSource *source, uint64_t max_bytes, Archive **out) {
+  Status status = archive_open(source, true, max_bytes, out);
   if (!status || status->code != ERROR_DATA) return status;
-  Status other = archive_open(source, false, options->max_bytes, out);
+  Status other = archive_open(source, false, max_bytes, out);
   if (other) return status_free(other), status;
   if (pt2_is_there(*out)) return status_free(status), OK;
   archive_free(*out);
   return status;
 }
 
+/* The kinds of archives that hold a module. */
+static const struct {
+  bool (*is_there)(const Archive *archive);
+  Status (*import)(Archive *archive, Exec *exec, const LoadOptions *options, Module **out);
+} archive_kinds[] = {{has_program, import_archive}, {pt2_is_there, pt2_import}};
+
 Status module_import(ByteSource *source, Exec *exec, const LoadOptions *options, Module **out) {
   Archive *archive;
-  Status status = open_archive(source, options, &archive);
+  Status status = archive_open_program(source, options->max_bytes, &archive);
   if (status) return file_explain(source, status);
   archive->share_weights = options->share_weights;
   size_t kind = 0, kinds = sizeof archive_kinds / sizeof *archive_kinds;

@@ -4,6 +4,7 @@
 
 #include "call/operator_library.h"
 #include "serial/archive/import.h"
+#include "serial/pt2/pt2.h"
 #include "syntax/view.h"
 
 /* Names that the frontend turns into nodes or control flow without a row. */
@@ -148,15 +149,17 @@ static Status list_unknown(ArchiveListing *listing) {
   return OK;
 }
 
+static Status list_known(const CompilationUnit *unit, const ArchiveListing *listing) {
+  if (!listing->visits->visit_overload) return unit_each_operator(unit, visit_known, (void *)(uintptr_t)listing);
+  unit_each_overload(unit, listing->visits->visit_overload, listing->visits->argument);
+  return OK;
+}
+
 /* That code does not compile is said by the list when the list shows why. */
 static Status list_import(Import *import, ArchiveListing *listing) {
   CompilationUnit *unit = import->importer.unit;
   Status status = import_code(import);
-  Status listed = OK;
-  if (listing->visits->visit_overload)
-    unit_each_overload(unit, listing->visits->visit_overload, listing->visits->argument);
-  else
-    listed = unit_each_operator(unit, visit_known, listing);
+  Status listed = list_known(unit, listing);
   Status refused = unit_check_operators(unit, unit, "the archive");
   listing->unknown.importer = &import->importer;
   if (!listed) listed = list_unknown(listing);
@@ -170,15 +173,29 @@ static Status list_import(Import *import, ArchiveListing *listing) {
   return status;
 }
 
+/* Where there is no code without a module. That operators are missing, and which, is the error of loading it. */
+static Status list_module(const Import *import, Exec *exec, const ArchiveListing *listing) {
+  Module *module;
+  TRY(pt2_import(import->archive, exec, import->options, &module));
+  Status status = list_known(module->unit, listing);
+  module_release(module);
+  return status;
+}
+
 Status used_operators_of_archive(ByteSource *source, Exec *exec, const char *allowed,
                                  const UsedOperatorVisits *visits) {
   ArchiveListing listing = {.visits = visits};
   LoadOptions options = {.allow_ops = allowed};
   Import import = {.options = &options};
-  TRY(archive_open(source, true, 0, &import.archive));
-  Status status = import_begin(&import, exec);
-  if (!status) status = list_import(&import, &listing);
-  import_end(&import);
+  TRY(archive_open_program(source, 0, &import.archive));
+  Status status = OK;
+  if (pt2_is_there(import.archive)) {
+    status = list_module(&import, exec, &listing);
+  } else {
+    status = import_begin(&import, exec);
+    if (!status) status = list_import(&import, &listing);
+    import_end(&import);
+  }
   archive_free(import.archive);
   return status;
 }
