@@ -145,6 +145,9 @@ void remove_inplace_ops(Graph *graph);
 /* Products with a transposed weight and sums with a bias become aten::linear, as PyTorch has it for quantization:
  * weights are taken for matrices, and errors may differ. */
 void fuse_linear(Graph *graph);
+/* Parts of layers, as torch.export's decompositions leave them, become the layers' operators: convolution, norms,
+ * linear, softmax, attention, pooling. */
+void recompose(Graph *graph);
 /* Bodies of forks in place of the forks, results in place of waits. */
 void inline_fork_wait(Graph *graph);
 
@@ -256,6 +259,7 @@ typedef struct Pass {
   X(peephole_no_shapes) \
   X(peephole_non_tensor) \
   X(quant_fusion) \
+  X(recompose) \
   X(refine_tuple_types) \
   X(remove_dropout) \
   X(remove_expands) \

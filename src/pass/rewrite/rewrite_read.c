@@ -11,7 +11,7 @@ const RewriteTable *const rewrite_tables[REWRITE_TABLES] = {
     [REWRITE_TYPES] = &rewrite_types,     [REWRITE_LISTS] = &rewrite_lists,     [REWRITE_DICTS] = &rewrite_dicts,
     [REWRITE_ALIASES] = &rewrite_aliases, [REWRITE_NUMBERS] = &rewrite_numbers, [REWRITE_PRODUCTS] = &rewrite_products,
     [REWRITE_NORMS] = &rewrite_norms,     [REWRITE_FROZEN] = &rewrite_frozen,   [REWRITE_EXPANDS] = &rewrite_expands,
-    [REWRITE_LINEARS] = &rewrite_linears,
+    [REWRITE_LINEARS] = &rewrite_linears, [REWRITE_LAYERS] = &rewrite_layers,
 };
 
 static int compare_ends(const void *left, const void *right) {

@@ -26,6 +26,7 @@ static void build(Compilation *c, void *argument) {
   pt2_attributes_add_all(&b, &l->attributes,
                          json_array(json_get(json_get(program, "graph_module"), "signature"), "input_specs"));
   pt2_build_forward(&b, &l->attributes, program);
+  recompose(l->graph);
   dead_code_elimination(l->graph); /* attributes and sizes that nothing reads */
   constant_pooling(l->graph);
   Status status = graph_lint(l->graph);
