@@ -78,3 +78,8 @@ def int8_product(x: Tensor, weight: Tensor, scales: Tensor):
 def holds(x: Tensor):
     torch.ops.aten._assert_async(x)
     return x
+
+
+def spaces(a: Tensor, b: Tensor, steps: int):
+    return (torch.linspace(a, b, steps), torch.linspace(a, 7, steps, dtype=torch.float64), torch.linspace(1.5, b, steps),
+            torch.logspace(a, b, steps), torch.logspace(a, 2, steps, 2.5), torch.logspace(0.5, b, steps))

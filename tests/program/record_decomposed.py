@@ -42,7 +42,7 @@ def refused(method, *args, by=None):
         (by or getattr(module, method))(*copied(args))
     except Exception as error:
         lines = [line for line in str(error).splitlines() if line.strip()]
-        said = next((line for line in lines if "AssertionError" in line), lines[-1])
+        said = next((line for line in lines if "AssertionError" in line), lines[-1]).split("RuntimeError: ")[-1]
         raising.append({"method": method, "args": copied(args), "kwargs": {}, "raises": said})
     else:
         raise SystemExit(method + " took what it should refuse")
@@ -84,6 +84,10 @@ i, j = torch.tensor([[0], [3], [-1]]), torch.tensor([[9, 1, -2, 0]])
 call("masked_index", rand(4, 3), i.expand(3, 4), j.expand(3, 4), (i < 4) & (j < 3))
 call("others", rand(3, 5), rand(3, 5), rand(3, 5, 5), rand(3, 3))
 call("int8_product", rand(3, 8), torch.randint(-9, 9, (4, 8), dtype=torch.int8, generator=draw), rand(4))
+call("spaces", torch.tensor(1), torch.tensor(2.5), 4)
+call("spaces", torch.tensor(1.0, dtype=torch.float64), torch.tensor(-2), 1)
+refused("spaces", torch.tensor([1]), torch.tensor(2), 3)
+refused("spaces", torch.tensor(1), torch.tensor([2]), 3)
 call("holds", torch.tensor(2.0))
 refused("holds", torch.tensor(0), by=torch.ops.aten._assert_async)  # scripted, PyTorch leaves it out
 save("decomposed")

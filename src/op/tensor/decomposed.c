@@ -4,7 +4,34 @@
 #define COMPOSITE(text, body_) \
   { .schema = text, .body = body_ }
 
+/* linspace and logspace between tensors, of which each is one number. */
+#define SPACE_OPTIONS \
+  "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+#define ONE_NUMBER(name, end)                                                                        \
+  "if " end                                                                                          \
+  ".dim() != 0:\n"                                                                                   \
+  "    raise RuntimeError('" name " only supports 0-dimensional start and end tensors, but got " end \
+  " with {} dimension(s).'.format(" end ".dim()))\n"
+#define NUMBERS(name)                                                          \
+  "if start.dim() != 0 or end.dim() != 0:\n"                                   \
+  "    raise RuntimeError('" name                                              \
+  " only supports 0-dimensional start and end tensors, but got start with {} " \
+  "dimension(s) and end with {} dimension(s).'.format(start.dim(), end.dim()))\n"
+#define BETWEEN(name, given, start, end)                  \
+  "return torch." name "(" start ", " end ", steps" given \
+  ", dtype=dtype, layout=layout, device=device, "         \
+  "pin_memory=pin_memory)"
+#define SPACES(name, base, given)                                                                              \
+  COMPOSITE("aten::" name ".Tensor_Tensor(Tensor start, Tensor end, int steps" base ", *, " SPACE_OPTIONS,     \
+            NUMBERS(name) BETWEEN(name, given, "start.item()", "end.item()")),                                 \
+      COMPOSITE("aten::" name ".Tensor_Scalar(Tensor start, Scalar end, int steps" base ", *, " SPACE_OPTIONS, \
+                ONE_NUMBER(name, "start") BETWEEN(name, given, "start.item()", "end")),                        \
+      COMPOSITE("aten::" name ".Scalar_Tensor(Scalar start, Tensor end, int steps" base ", *, " SPACE_OPTIONS, \
+                ONE_NUMBER(name, "end") BETWEEN(name, given, "start", "end.item()"))
+
 static const OpRow rows[] = {
+    SPACES("linspace", "", ""),
+    SPACES("logspace", ", float base=10.", ", base"),
     COMPOSITE("aten::nonzero_static(Tensor self, *, int size, int fill_value=-1) -> Tensor",
               "if size < 0:\n"
               "    raise RuntimeError('nonzero_static: size must be non-negative')\n"
