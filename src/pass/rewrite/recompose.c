@@ -1,5 +1,6 @@
 /* Layers that a program has in the form of their parts, as torch.export's decompositions leave them, become the
- * operators that programs call: what plans know are those. An operator that gives statistics besides is one of these
+ * operators that programs call: what plans know are those. What `addmm` and `mm` multiply is taken for matrices: linear
+ * layers take more dimensions without an error. An operator that gives statistics besides is one of these
  * only where nobody reads the statistics. */
 #include "ir/graph_log.h"
 #include "pass/pass.h"
@@ -38,12 +39,6 @@ static bool is_transposition(const RewriteMatch *m) {
   int64_t dims[2];
   return read_ints(bound(m, 'd'), 2, dims) == 2 && (dims[0] == 1 || dims[0] == -1) && (dims[1] == 0 || dims[1] == -2);
 }
-/* A layer's: what is written to a parameter while the program runs would be read at another time. */
-static bool is_weight(const RewriteMatch *m) {
-  const Value *weight = bound(m, 'w');
-  return weight->node->kind == SYM_prim_GetAttr || weight->node->kind == SYM_prim_Constant;
-}
-
 /* The convolution over as many dimensions as the stride has. */
 static Value *named_convolution(const RewriteMatch *m) {
   static const char *const kinds[2][MAX_DIMS] = {
@@ -75,17 +70,11 @@ static const RewriteRule rules[] = {
                   GIVES("aten::max_pool2d(%x, %k, %s, %p, %d, %c)"),         WHEN(is_only_result)},
   {"softmax",     "aten::_softmax(%x, %d, False)",                           GIVES("aten::softmax(%x, %d, None)")},
   {"log_softmax", "aten::_log_softmax(%x, %d, False)",                       GIVES("aten::log_softmax(%x, %d, None)")},
-  {"attention",   "aten::_scaled_dot_product_flash_attention_for_cpu[0](%q, %k, %v, %p, %c, %m, %s)",
-                  GIVES("aten::scaled_dot_product_attention(%q, %k, %v, %m, %p, %c, %s, False)"),
-                                                                             WHEN(is_only_result)},
   {"linear",      "aten::addmm(%b, %x, aten::permute(%w, %d), 1, 1)",        GIVES("aten::linear(%x, %w, %b)"),
-                                                                             WHEN(is_weight, is_transposition)},
-  {"linear_of_t", "aten::addmm(%b, %x, aten::t(%w), 1, 1)",                  GIVES("aten::linear(%x, %w, %b)"),
-                                                                             WHEN(is_weight)},
+                                                                             WHEN(is_transposition)},
+  {"linear_of_t", "aten::addmm(%b, %x, aten::t(%w), 1, 1)",                  GIVES("aten::linear(%x, %w, %b)")},
   {"linear_without_bias", "aten::mm(%x, aten::permute(%w, %d))",             GIVES("aten::linear(%x, %w, None)"),
-                                                                             WHEN(is_weight, is_transposition)},
-  {"linear_of_t_without_bias", "aten::mm(%x, aten::t(%w))",                  GIVES("aten::linear(%x, %w, None)"),
-                                                                             WHEN(is_weight)},
+                                                                             WHEN(is_transposition)},
 };
 /* clang-format on */
 const RewriteTable rewrite_layers = {REWRITE_LAYERS, FILE_NAME, rules, sizeof rules / sizeof *rules};
@@ -95,4 +84,4 @@ void recompose(Graph *graph) {
   GRAPH_LOG_DUMP(FILE_NAME, "After recompose: ", graph);
 }
 
-PASS(recompose, NOTHING, recompose(graph), "makes the parts of layers the layers' operators");
+PASS(recompose, GRADIENTS, recompose(graph), "makes the parts of layers the layers' operators");

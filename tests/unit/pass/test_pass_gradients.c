@@ -19,6 +19,7 @@ static bool has_nothing_to_do(const Pass *pass) {
                                       "check_strict_fusion", /* there is no such region */
                                       "hoist_attributes",    /* they have no objects */
                                       "fold_frozen_conv_bn", /* weights are not constant */
+                                      "recompose",           /* nothing is in parts */
                                       "lower_grad_of",       /* prim::GradOf is in backward graphs */
                                       "specialize_autogradzero"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
