@@ -17,11 +17,6 @@ static const OpRow rows[] = {
     ATTENTION("_scaled_dot_product_attention"),
     ATTENTION("_scaled_dot_product_attention_forward"),
     ATTENTION("_scaled_dot_product_attention_math"),
-    /* PyTorch 2.0 and later; the defaults of the newest read all versions. */
-    {.schema =
-         "aten::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float "
-         "dropout_p=0., bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
-     .body = "return scaled_attention(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)"},
     {.schema = "aten::_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, float "
                "dropout_p=0., bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor, Tensor)",
      .body = "return flash_attention(query, key, value, dropout_p, is_causal, attn_mask, scale)"},

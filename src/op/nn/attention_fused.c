@@ -99,7 +99,7 @@ static bool plan_attention(const Operands *o, Plan *plan) {
   return true;
 }
 
-static Status run_fused(Call *call, Plan *plan) {
+static Status run_plan(Call *call, Plan *plan, Tensor **out_result) {
   int64_t sizes[TENSOR_MAX_DIMS];
   AttentionPart *part = &plan->all.part;
   memcpy(sizes, plan->sizes, sizeof sizes);
@@ -114,16 +114,22 @@ static Status run_fused(Call *call, Plan *plan) {
   for (int i = 0; i < ATTENTION_OPERANDS; i++) plan->all.strides[i] = plan->strides[i];
   Status status = attention(&call->exec->work, &plan->all);
   if (!status)
-    call_set_tensor(call, 0, out);
+    *out_result = out;
   else
     tensor_release(out);
   return status;
 }
 
-static Status run(Call *call, const Operands *o) {
+static Status run_fused(Call *call, const Operands *o, Tensor **out) {
   Plan plan = {0};
   TRY(check_operands(call, o));
-  return plan_attention(o, &plan) ? run_fused(call, &plan) : reason_decline(REASON_NOT_FUSED_SHAPE);
+  return plan_attention(o, &plan) ? run_plan(call, &plan, out) : reason_decline(REASON_NOT_FUSED_SHAPE);
+}
+static Status run(Call *call, const Operands *o) {
+  Tensor *out;
+  TRY(run_fused(call, o, &out));
+  call_set_tensor(call, 0, out);
+  return OK;
 }
 
 static bool is_named(const RegionStep *step, const char *name) {
@@ -164,6 +170,71 @@ static Status kernel_masked_attention(Call *call) {
   return run(call, &o);
 }
 
+/* ---- scaled_dot_product_attention ---- */
+
+/* Of each query the keys that come after it. */
+static Status make_later(int64_t rows, int64_t keys, Tensor **out) {
+  TRY(tensor_empty(DTYPE_BOOL, 2, (int64_t[]){rows, keys}, out));
+  bool *later = tensor_data(*out);
+  for (int64_t i = 0; i < rows; i++)
+    for (int64_t k = 0; k < keys; k++) later[i * keys + k] = k > i;
+  return OK;
+}
+static bool has_nan(const Tensor *t) {
+  const float *data = tensor_data(t);
+  bool found = false;
+  for (int64_t i = 0; i < t->numel; i++) found |= data[i] != data[i];
+  return found;
+}
+
+/* (query, key, value, attn_mask, dropout_p, is_causal, *, scale, enable_gqa). A query that may attend to nothing has no
+ * softmax, and the body gives it zeros: NaN says that there may be one. */
+static Status kernel_scaled_attention(Call *call) {
+  static OpRef mul = OP_REF("aten::mul", "Scalar"), logical_not = OP_REF("aten::logical_not", "");
+  const Tensor *query = call_tensor(call, 0), *key = call_tensor(call, 1), *value = call_tensor(call, 2),
+               *mask = call_tensor_or_null(call, 3);
+  bool is_causal = call_bool(call, 5);
+  if (call_double(call, 4) > 0 || call_bool(call, 7) || (mask && is_causal))
+    return reason_decline(REASON_NOT_FUSED_ARGUMENT);
+  TRY(check_tensor(query, DTYPE_FLOAT32));
+  TRY(check_tensor(key, DTYPE_FLOAT32));
+  if (query->ndim < 2 || key->ndim != query->ndim) return reason_decline(REASON_NOT_FUSED_SHAPE);
+  if (mask && mask->dtype != DTYPE_BOOL) TRY(check_tensor(mask, DTYPE_FLOAT32));
+  int64_t rows = query->sizes[query->ndim - 2], keys = key->sizes[key->ndim - 2], width = query->sizes[query->ndim - 1];
+  IValue scaled = IVALUE_NONE, hidden = IVALUE_NONE;
+  Tensor *turned = NULL, *later = NULL, *out = NULL;
+  IValue factor = ivalue_float(call_is_none(call, 6) ? 1 / sqrt((double)width) : call_double(call, 6));
+  Status status;
+  TRY_GOTO(op_call(call->exec, &mul, 2, (IValue[]){call->inputs[0], factor}, 1, &scaled), done);
+  TRY_GOTO(tensor_transpose(key, -2, -1, &turned), done);
+  if (is_causal) TRY_GOTO(make_later(rows, keys, &later), done);
+  if (mask && mask->dtype == DTYPE_BOOL)
+    TRY_GOTO(op_call(call->exec, &logical_not, 1, &call->inputs[3], 1, &hidden), done);
+  Operands o = {.query = scaled.tensor,
+                .key = turned,
+                .value = value,
+                .add = mask && mask->dtype != DTYPE_BOOL ? mask : NULL,
+                .hidden = is_causal                  ? later
+                          : hidden.tag == TAG_TENSOR ? hidden.tensor
+                                                     : NULL,
+                .fill = ivalue_float(-INFINITY),
+                .dim = -1};
+  TRY_GOTO(run_fused(call, &o, &out), done);
+  if (mask && has_nan(out)) {
+    status = reason_decline(REASON_NOT_FUSED_ARGUMENT);
+    goto done;
+  }
+  call_set_tensor(call, 0, out);
+  out = NULL;
+done:
+  ivalue_release(scaled);
+  ivalue_release(hidden);
+  tensor_release(turned);
+  tensor_release(later);
+  tensor_release(out);
+  return status;
+}
+
 static double flops_of(const Tensor *query, const Tensor *key, const Tensor *out) {
   if (query->ndim < 2 || key->ndim < 2 || out->ndim < 2 || !out->sizes[out->ndim - 1]) return 0;
   double rows = (double)out->numel / (double)out->sizes[out->ndim - 1];
@@ -172,6 +243,13 @@ static double flops_of(const Tensor *query, const Tensor *key, const Tensor *out
 }
 static double flops_masked(const Call *call) {
   return flops_of(call_tensor(call, 0), call_tensor(call, 1), call_out(call, 0));
+}
+static double flops_scaled(const Call *call) {
+  const Tensor *key = call_tensor(call, 1), *query = call_tensor(call, 0), *out = call_out(call, 0);
+  if (query->ndim < 2 || key->ndim < 2 || out->ndim < 2 || !out->sizes[out->ndim - 1]) return 0;
+  double rows = (double)out->numel / (double)out->sizes[out->ndim - 1];
+  return 2 * rows * (double)key->sizes[key->ndim - 2] *
+         (double)(query->sizes[query->ndim - 1] + out->sizes[out->ndim - 1]);
 }
 static double flops_region(const RegionCall *r) {
   Operands o = operands_of(r);
@@ -185,6 +263,13 @@ const Anchor softmax_anchor = {
 };
 
 static const OpRow rows[] = {
+    /* PyTorch 2.0 and later; the defaults of the newest read all versions. */
+    {.schema =
+         "aten::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float "
+         "dropout_p=0., bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
+     .body = "return scaled_attention(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)",
+     BESIDE(kernel_scaled_attention),
+     .flops = flops_scaled},
     {.schema = "wick::masked_attention(Tensor query, Tensor key, Tensor value, Tensor? hidden) -> Tensor",
      .body = "scores = torch.matmul(query, key)\n"
              "if hidden is not None:\n"
