@@ -15,7 +15,9 @@ typedef struct Pt2Formula {
 
 void pt2_checks_init(Pt2Builder *b, Pt2Checks *checks, const Json *program) {
   *checks = (Pt2Checks){.graph = json_get(json_get(program, "graph_module"), "graph"),
-                        .ranges = json_get(program, "range_constraints")};
+                        .ranges = json_get(program, "range_constraints"),
+                        .guards = json_array(program, "guards_code")};
+  map_init(&checks->sizes, b->graph->arena);
   map_init(&checks->symbols, b->graph->arena);
   map_init(&checks->origins, b->graph->arena);
 }
@@ -91,21 +93,26 @@ static const Json *find_member(const Json *object, Str name) {
   return NULL;
 }
 
-static void check_sizes(Pt2Builder *b, Pt2Checks *checks, const Json *sizes, Value *tensor, const char *label) {
+static void check_sizes(Pt2Builder *b, Pt2Checks *checks, const Json *sizes, Value *tensor, const char *label,
+                        uint32_t place) {
   int64_t dim = 0;
   Arena *arena = b->graph->arena;
   if (json_count(sizes) > TENSOR_MAX_DIMS) pt2_fail(b, ERROR_DATA, "an input has too many dimensions");
   demand_int(b, "aten::ne", PT2_EMIT(b, "aten::dim", tensor), (int64_t)json_count(sizes),
              arena_printf(arena, "%s.dim() is {}, expected %zu", label, json_count(sizes)));
-  for (const Json *e = json_first(sizes); e; e = json_next(e), dim++)
-    check_number(b, checks, e, PT2_EMIT(b, "aten::size", tensor, pt2_constant(b, ivalue_int(dim))),
-                 arena_printf(arena, "%s.size(%lld)", label, (long long)dim));
+  for (const Json *e = json_first(sizes); e; e = json_next(e), dim++) {
+    Value *size = PT2_EMIT(b, "aten::size", tensor, pt2_constant(b, ivalue_int(dim)));
+    const char *what = arena_printf(arena, "%s.size(%lld)", label, (long long)dim);
+    map_put(&checks->sizes, str_from(what), size);
+    map_put(&checks->sizes, str_from(arena_printf(arena, "flat_args[%u].size(%lld)", place, (long long)dim)), size);
+    check_number(b, checks, e, size, what);
+  }
 }
 
-void pt2_check_input(Pt2Builder *b, Pt2Checks *checks, Str name, Value *value, const char *label) {
+void pt2_check_input(Pt2Builder *b, Pt2Checks *checks, Str name, Value *value, const char *label, uint32_t place) {
   if (value->type->kind == TYPE_TENSOR) {
     const Json *sizes = json_array(find_member(json_get(checks->graph, "tensor_values"), name), "sizes");
-    if (sizes) check_sizes(b, checks, sizes, value, label);
+    if (sizes) check_sizes(b, checks, sizes, value, label, place);
   } else if (value->type->kind == TYPE_INT) {
     check_number(b, checks, find_member(json_get(checks->graph, "sym_int_values"), name), value, label);
   }
@@ -141,7 +148,21 @@ static bool solve(Pt2Builder *b, Pt2Checks *checks, const Pt2Formula *formula) {
   return true;
 }
 
+/* Conditions that the model itself made of sizes. Those of other forms than comparisons of sizes are left out. */
+static void check_guard(Pt2Builder *b, const Pt2Checks *checks, Str text) {
+  Guard guard;
+  if (!guard_read(b, text, &guard)) return;
+  Value *left = expression_emit(b, guard.left, &checks->sizes),
+        *right = expression_emit(b, guard.right, &checks->sizes);
+  if (!left || !right) return;
+  char *shown = arena_printf(b->graph->arena, "the program was exported for sizes with " STR_FMT, PT2_SHORT(text));
+  for (char *c = shown; *c; c++)
+    if (*c == '{' || *c == '}') *c = '?';
+  pt2_raise_if(b, PT2_EMIT(b, "aten::__not__", PT2_EMIT(b, guard.op, left, right)), str_from(shown), 0, NULL);
+}
+
 void pt2_checks_finish(Pt2Builder *b, Pt2Checks *checks) {
+  Str text;
   for (const Pt2Formula *f = checks->formulas; f; f = f->next) {
     Value *expected = expression_emit(b, f->expression, &checks->symbols);
     if (expected)
@@ -149,4 +170,6 @@ void pt2_checks_finish(Pt2Builder *b, Pt2Checks *checks) {
     else
       solve(b, checks, f);
   }
+  for (const Json *e = json_first(checks->guards); e; e = json_next(e))
+    if (json_string(e, &text)) check_guard(b, checks, text);
 }

@@ -10,6 +10,7 @@ typedef struct Reader {
   Str text;
   size_t at;
   uint32_t depth, nodes;
+  bool is_guard;
 } Reader;
 
 static _Noreturn void fail(const Reader *r) {
@@ -52,7 +53,7 @@ static const Expression *make_pair(Reader *r, ExpressionKind kind, const Express
   return make(r, kind, 2, (const Expression *[]){left, right});
 }
 static const Expression *negate(Reader *r, const Expression *e) {
-  return make_pair(r, EXPRESSION_PRODUCT, make_int(r, -1), e);
+  return e->kind == EXPRESSION_INT ? make_int(r, -e->number) : make_pair(r, EXPRESSION_PRODUCT, make_int(r, -1), e);
 }
 
 static const Expression *read_sum(Reader *r);
@@ -113,6 +114,29 @@ static ExpressionKind kind_of(Str name) {
   return EXPRESSION_OTHER;
 }
 
+/* After "L": ['x'][1].size()[0], as "x[1].size(0)". */
+static const Expression *read_size(Reader *r) {
+  StrBuf name = {.max_length = 300};
+  bool is_first = true;
+  while (take(r, "[")) {
+    bool is_text = peek(r) == '\'' || peek(r) == '"';
+    if (is_first && !is_text) fail(r);
+    if (is_text) {
+      Str key = read_quoted(r);
+      strbuf_printf(&name, is_first ? STR_FMT : "['" STR_FMT "']", STR_ARG(key));
+    } else {
+      strbuf_printf(&name, "[%lld]", (long long)read_digits(r));
+    }
+    if (!take(r, "]")) break;
+    is_first = false;
+  }
+  bool is_size = take(r, ".size()[");
+  if (is_size) strbuf_printf(&name, ".size(%lld)", (long long)read_digits(r));
+  Str symbol = arena_take_text(r->arena, &name);
+  if (!is_size || !take(r, "]")) fail(r);
+  return make_symbol(r, symbol);
+}
+
 static const Expression *read_call(Reader *r, Str name) {
   const Expression *parts[16];
   uint32_t count = 0;
@@ -158,7 +182,7 @@ static const Expression *read_atom(Reader *r) {
     if (r->at < r->text.length && (r->text.data[r->at] == '.' || r->text.data[r->at] == 'e')) fail(r);
   } else if (is_word(c, true)) {
     Str word = read_word(r);
-    e = take(r, "(") ? read_call(r, word) : make_symbol(r, word);
+    e = r->is_guard && str_is(word, "L") ? read_size(r) : take(r, "(") ? read_call(r, word) : make_symbol(r, word);
   } else {
     fail(r);
   }
@@ -208,6 +232,38 @@ const Expression *expression_read(Pt2Builder *b, Str text) {
   const Expression *e = read_sum(&r);
   if (peek(&r)) fail(&r);
   return e;
+}
+
+/* ---- conditions ---- */
+
+static const struct {
+  const char *text, *op;
+} comparisons[] = {{"==", "aten::eq"}, {"!=", "aten::ne"}, {"<=", "aten::le"},
+                   {">=", "aten::ge"}, {"<", "aten::lt"},  {">", "aten::gt"}};
+
+typedef struct GuardReader {
+  Reader reader;
+  Guard *out;
+} GuardReader;
+static void read_guard(void *argument) {
+  GuardReader *g = argument;
+  Reader *r = &g->reader;
+  g->out->left = read_sum(r);
+  for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons && !g->out->op; i++)
+    if (take(r, comparisons[i].text)) g->out->op = comparisons[i].op;
+  if (!g->out->op) fail(r);
+  g->out->right = read_sum(r);
+  if (peek(r)) fail(r);
+}
+bool guard_read(Pt2Builder *b, Str text, Guard *out) {
+  *out = (Guard){0};
+  if (text.length > MAX_TEXT) return false;
+  GuardReader g = {.reader = {.b = b, .arena = b->graph->arena, .text = text, .is_guard = true}, .out = out};
+  Status status = arena_protect(b->graph->arena, read_guard, &g);
+  if (!status) return true;
+  if (status->code != ERROR_DATA) catch_throw(b->graph->arena->catch_point, status);
+  status_free(status);
+  return false;
 }
 
 /* ---- linear ones ---- */

@@ -25,6 +25,13 @@ typedef struct Expression {
 
 /* Throws ERROR_DATA where the text is malformed. */
 const Expression *expression_read(Pt2Builder *b, Str text);
+/* A condition on sizes of arguments, as Python writes it: "L['x'].size()[0] <= L['y'][1].size()[0]". Sizes are symbols:
+ * "x.size(0)", "y[1].size(0)". false: it is of another form. */
+typedef struct Guard {
+  const char *op; /* of numbers: "aten::le" */
+  const Expression *left, *right;
+} Guard;
+bool guard_read(Pt2Builder *b, Str text, Guard *out);
 /* Whether it is factor * symbol + rest. */
 bool expression_is_linear(const Expression *e, Str *out_symbol, int64_t *out_factor, int64_t *out_rest);
 /* Its value, from those of symbols; NULL: one is not known, or there is no operator for a part of it. */

@@ -98,7 +98,7 @@ static void take_leaf(Forward *f, const Leaf *leaf, Value *value, const char *wh
     pt2_check_constant(f->b, value, leaf->constant, what);
     if (leaf->constant.tag == TAG_NONE) value = pt2_constant(f->b, IVALUE_NONE);
   } else {
-    pt2_check_input(f->b, &f->checks, leaf->name, value, what);
+    pt2_check_input(f->b, &f->checks, leaf->name, value, what, (uint32_t)(leaf - f->leaves));
   }
   if (leaf->name.length) pt2_define(f->b, leaf->name, value);
 }

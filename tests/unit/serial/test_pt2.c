@@ -31,13 +31,15 @@
 #define SUM NODE("torch.ops.aten.add.Tensor", INPUT("self", TENSOR("x")) "," INPUT("other", TENSOR("w")), TENSOR("sum"))
 
 /* A program of x and a buffer w; the sizes of x, the nodes, the symbols' ranges and the version are given. */
-#define PROGRAM(sizes, nodes, ranges, version) \
+#define PROGRAM(sizes, nodes, ranges, version) PROGRAM_WITH(sizes, nodes, ranges, version, "")
+#define PROGRAM_WITH(sizes, nodes, ranges, version, guards) \
   "{\"graph_module\":{\"graph\":{\"inputs\":[" TENSOR("w") "," TENSOR("x") "],\"outputs\":[" TENSOR("sum") "],"      \
   "\"nodes\":[" nodes "],\"tensor_values\":{\"x\":" META(sizes, "{\"as_int\":1}") "},\"sym_int_values\":{}},"         \
   "\"signature\":{\"input_specs\":[{\"buffer\":{\"arg\":{\"name\":\"w\"},\"buffer_name\":\"a.w\",\"persistent\":true}}," \
   "{\"user_input\":{\"arg\":" TENSOR("x") "}}],\"output_specs\":[{\"user_output\":{\"arg\":" TENSOR("sum") "}}]},"   \
   "\"module_call_graph\":[{\"fqn\":\"\",\"signature\":{\"in_spec\":" SPEC(LEAF) ",\"out_spec\":\"[1," LEAF "]\"}}]},"  \
-  "\"range_constraints\":{" ranges "},\"schema_version\":{\"major\":" version ",\"minor\":1},\"torch_version\":\"2.8\"}"
+  "\"range_constraints\":{" ranges "},\"schema_version\":{\"major\":" version ",\"minor\":1},\"torch_version\":\"2.8\"," \
+  "\"guards_code\":[" guards "]}"
 #define WEIGHTS(path, meta) \
   "{\"config\":{\"a.w\":{\"path_name\":\"" path "\",\"use_pickle\":false,\"tensor_meta\":" meta "}}}"
 #define GOOD_WEIGHTS WEIGHTS("w0", META(INT(1), INT(1)))
@@ -97,6 +99,7 @@ static void run(wick_module *module, const char *shape, char message[600]) {
 static void test_checks_sizes(void **state) {
   (void)state;
 #define WITH(sizes, ranges) PROGRAM(sizes, SUM, ranges, "8")
+#define GUARDED(guards) PROGRAM_WITH(EXPRESSION("s0") "," EXPRESSION("s1"), SUM, "", "8", guards)
 #define RANGE(least, most) "\"s0\":{\"min_val\":" least ",\"max_val\":" most "}"
   static const struct {
     const char *program, *shape, *message;
@@ -120,6 +123,13 @@ static void test_checks_sizes(void **state) {
       {WITH(EXPRESSION("s0") "," EXPRESSION("s0**2"), ""), "29", "x.size(1) is 9, expected 4"},
       {WITH(EXPRESSION("s0") "," EXPRESSION("Max(1, s0 - 5)"), ""), "72", ""},
       {WITH(EXPRESSION("s0") "," EXPRESSION("unheard_of(s0)"), ""), "72", ""},
+      {GUARDED("\"L['x'].size()[0] != 13\",\"L['x'].size()[1] <= (L['x'].size()[0] // 2)\""), "63", ""},
+      {GUARDED("\"L['x'].size()[1] <= (L['x'].size()[0] // 2)\""), "64",
+       "exported for sizes with L['x'].size()[1] <= (L['x'].size()[0] // 2)"},
+      {GUARDED("\"L['flat_args'][0].size()[0] != 6\""), "64",
+       "exported for sizes with L['flat_args'][0].size()[0] != 6"},
+      {GUARDED("\"str(L['x'].dtype) == 'y'\",\"L\",\"L[\",7,\"L['y'].size()[0] < 1\",\"L['x'].size()[0] < \""), "64",
+       ""},
   };
   char message[600];
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
