@@ -1,5 +1,5 @@
 /* fuzz_seeds FOLDER FILE...: seeds for the fuzz targets, from archives and sources: FOLDER/source, FOLDER/ir,
- * FOLDER/pickle, FOLDER/bytecode, FOLDER/state and FOLDER/library (empty: their inputs are kept beside the targets),
+ * FOLDER/pickle, FOLDER/bytecode, FOLDER/pt2, FOLDER/state and FOLDER/library (empty: their inputs are kept beside the targets),
  * and FOLDER/words, libFuzzer's dictionary of what texts are made of. */
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "serial/archive/archive.h"
 #include "syntax/token.h"
 
-enum { MAX_SEED = 4096 };
+enum { MAX_SEED = 4096, MAX_PROGRAM = 24 << 10 }; /* the latter: of exported programs */
 
 static const char *folder;
 static unsigned written;
@@ -27,7 +27,7 @@ static FILE *open_in(const char *kind, const char *name) {
 
 static void write_seed(const char *kind, const void *head, size_t head_length, Str text) {
   char name[32];
-  if (head_length + text.length > MAX_SEED) return;
+  if (head_length + text.length > (strcmp(kind, "pt2") ? MAX_SEED : MAX_PROGRAM)) return;
   snprintf(name, sizeof name, "%05u", written++);
   FILE *file = open_in(kind, name);
   if (head_length) fwrite(head, 1, head_length, file);
@@ -55,6 +55,15 @@ static void write_pair(const char *kind, Str first, Str second) {
   write_seed(kind, head, 2 + first.length, second);
 }
 
+static void add_exported(Archive *archive) {
+  size_t length, weights_length;
+  char *program = read_record(archive, "models/model.json", &length),
+       *weights = read_record(archive, "model_weights_config.json", &weights_length);
+  if (program && weights) write_pair("pt2", (Str){weights, weights_length}, (Str){program, length});
+  mem_free(program);
+  mem_free(weights);
+}
+
 static void add_archive(const char *path) {
   ByteSource *source;
   Archive *archive;
@@ -65,6 +74,7 @@ static void add_archive(const char *path) {
       char *code = read_record(archive, "code/__torch__.py", &code_length),
            *pickle = read_record(archive, "data.pkl", &pickle_length),
            *bytecode = read_record(archive, "bytecode.pkl", &bytecode_length);
+      add_exported(archive);
       if (pickle) write_pair("pickle", (Str){code, code_length}, (Str){pickle, pickle_length});
       if (pickle && bytecode) write_pair("bytecode", (Str){pickle, pickle_length}, (Str){bytecode, bytecode_length});
       mem_free(bytecode);
@@ -157,7 +167,7 @@ static void write_words(void) {
 }
 
 int main(int count, char **words) {
-  static const char *const kinds[] = {"", "/source", "/ir", "/pickle", "/bytecode", "/state", "/library"};
+  static const char *const kinds[] = {"", "/source", "/ir", "/pickle", "/bytecode", "/pt2", "/state", "/library"};
   if (count < 2) return 2;
   folder = words[1];
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
