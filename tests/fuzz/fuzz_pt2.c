@@ -1,5 +1,5 @@
-/* Fuzz target: programs of torch.export. An input is the length of the weights' description (two bytes, low first), that
- * JSON and the program's. What loads is called with a matrix and with a vector, within limits. */
+/* Fuzz target: programs of torch.export. An input is the length of the weights' description (two bytes, low first),
+ * that JSON and the program's. What loads is called with a matrix and with a vector, within limits. */
 #include "call_methods.h"
 #include "fuzz_archive.h"
 

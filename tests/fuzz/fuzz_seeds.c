@@ -1,6 +1,6 @@
 /* fuzz_seeds FOLDER FILE...: seeds for the fuzz targets, from archives and sources: FOLDER/source, FOLDER/ir,
- * FOLDER/pickle, FOLDER/bytecode, FOLDER/pt2, FOLDER/state and FOLDER/library (empty: their inputs are kept beside the targets),
- * and FOLDER/words, libFuzzer's dictionary of what texts are made of. */
+ * FOLDER/pickle, FOLDER/bytecode, FOLDER/pt2, FOLDER/state and FOLDER/library (empty: their inputs are kept beside the
+ * targets), and FOLDER/words, libFuzzer's dictionary of what texts are made of. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

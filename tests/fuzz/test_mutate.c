@@ -1,7 +1,7 @@
 /* Mutates small archives and loads what comes out: whatever it is, it must end in a module or an error, in time. Some
  * mutations change the file's bytes, some the content of one record, packed again with right checksums, so that pickles
- * and code are reached too, some a pickle's tree or a JSON text's values, so that what it says is reached. What loads is
- * also called, within budgets.
+ * and code are reached too, some a pickle's tree or the values of a JSON text, so that what it says is reached. What
+ * loads is also called, within budgets.
  *
  *   WICK_MUTATIONS=16000       how many mutants of modules; of the other kinds a quarter
  *   WICK_SEED=1                another choice of them

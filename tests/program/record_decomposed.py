@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Records decomposed.io.pt and backward.io.pt of this folder under PyTorch 2.x: operators of its exported programs."""
+"""Records decomposed.io.pt and backward.io.pt of this folder under PyTorch 2.x: operators of exported programs."""
+
 import pathlib
 
 import torch
@@ -50,7 +51,12 @@ def refused(method, *args, by=None):
 
 begin("decomposed")
 x = rand(3, 4, 5) * 6
-for dtype, least, most in ((torch.int8, -128, 127), (torch.uint8, 0, 200), (torch.int16, -30, 30), (torch.int32, -(2**31), 2**31 - 1)):
+for dtype, least, most in (
+    (torch.int8, -128, 127),
+    (torch.uint8, 0, 200),
+    (torch.int16, -30, 30),
+    (torch.int32, -(2**31), 2**31 - 1),
+):
     call("per_tensor", x, dtype, least, most)
 call("per_tensor", x.half(), torch.int8, -127, 127)
 call("per_tensor", x.bfloat16(), torch.int8, -127, 127)
@@ -72,7 +78,13 @@ refused("chosen", x.double(), torch.int8)
 for one in (x, x[0].abs() + 1, x[0, 0] * 0, x.bfloat16()):
     call("per_token", one)
 for size in (2, 3, 6):
-    call("per_group", rand(4, 6), rand(4, 6 // size).abs() * 0.2 + 0.01, torch.arange(24 // size).view(4, -1) % 3, size)
+    call(
+        "per_group",
+        rand(4, 6),
+        rand(4, 6 // size).abs() * 0.2 + 0.01,
+        torch.arange(24 // size).view(4, -1) % 3,
+        size,
+    )
 call("per_group", rand(4, 6), rand(4, 1).abs() + 0.01, torch.zeros(4, 1), 32)
 refused("per_group", rand(4, 6), rand(4, 1), torch.zeros(4, 1), 4)
 refused("per_group", rand(4, 6), rand(4, 1), torch.zeros(4, 1), 1)
@@ -111,7 +123,21 @@ call("gates", rand(2, 3), rand(4, 3), rand(1, 3), -2)
 call("others", rand(4, 3), rand(3, 4), torch.tensor([0, 1, 4, 4]), rand(3, 4) > 0)
 call("weight_norm", rand(3, 4, 2), rand(3, 4, 2), rand(3, 1, 1), 0)
 call("weight_norm", rand(3, 4, 2), rand(3, 4, 2), rand(1, 1, 2), 2)
-for causal, mask, scale in ((False, None, None), (True, None, 0.3), (False, rand(5, 6), None), (False, rand(2, 1, 5, 6), None)):
+for causal, mask, scale in (
+    (False, None, None),
+    (True, None, 0.3),
+    (False, rand(5, 6), None),
+    (False, rand(2, 1, 5, 6), None),
+):
     keys = 5 if causal else 6
-    call("attention", rand(2, 3, 5, 8), rand(2, 3, 5, 8), rand(2, 3, keys, 8), rand(2, 3, keys, 8), causal, mask, scale)
+    call(
+        "attention",
+        rand(2, 3, 5, 8),
+        rand(2, 3, 5, 8),
+        rand(2, 3, keys, 8),
+        rand(2, 3, keys, 8),
+        causal,
+        mask,
+        scale,
+    )
 save("backward")

@@ -1,12 +1,28 @@
 """Operators as record_pt2.py exports them: one call each, of the first samples of torch.testing's database."""
+
 import torch
 from torch import nn
 from torch.utils import _pytree as pytree
 
 NUMEL = 5000  # larger samples are left out
 SAMPLES = 2
-RANDOM = ("dropout", "rand", "bernoulli", "multinomial", "normal", "cauchy", "exponential", "geometric", "uniform",
-          "log_normal", "empty", "poisson", "rrelu", "pca_lowrank", "svd_lowrank")
+RANDOM = (
+    "dropout",
+    "rand",
+    "bernoulli",
+    "multinomial",
+    "normal",
+    "cauchy",
+    "exponential",
+    "geometric",
+    "uniform",
+    "log_normal",
+    "empty",
+    "poisson",
+    "rrelu",
+    "pca_lowrank",
+    "svd_lowrank",
+)
 
 
 class Call(nn.Module):

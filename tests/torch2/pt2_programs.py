@@ -1,6 +1,7 @@
 """The small programs that record_pt2.py exports."""
+
 import collections
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from typing import List, NamedTuple, Optional, Tuple
 
 import torch
 import torch.nn.functional as F
@@ -77,7 +78,11 @@ class BertLayer(nn.Module):
         super().__init__()
         self.heads = heads
         self.q, self.k, self.v = nn.Linear(width, width), nn.Linear(width, width), nn.Linear(width, width)
-        self.out, self.up, self.down = nn.Linear(width, width), nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+        self.out, self.up, self.down = (
+            nn.Linear(width, width),
+            nn.Linear(width, 4 * width),
+            nn.Linear(4 * width, width),
+        )
         self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
         self.drop = nn.Dropout(0.1)
 
@@ -301,8 +306,11 @@ def joint(module, args, kwargs, shapes):
 
 
 def training(module, args, kwargs, shapes):
-    return torch.export.export_for_training(module, args, kwargs, dynamic_shapes=shapes) if hasattr(
-        torch.export, "export_for_training") else torch.export.export(module, args, kwargs, dynamic_shapes=shapes)
+    return (
+        torch.export.export_for_training(module, args, kwargs, dynamic_shapes=shapes)
+        if hasattr(torch.export, "export_for_training")
+        else torch.export.export(module, args, kwargs, dynamic_shapes=shapes)
+    )
 
 
 def quantizer():
@@ -312,7 +320,10 @@ def quantizer():
         from torchao.testing.pt2e._xnnpack_quantizer import XNNPACKQuantizer, get_symmetric_quantization_config
     except ImportError:
         from torch.ao.quantization.quantize_pt2e import convert_pt2e, prepare_pt2e
-        from torch.ao.quantization.quantizer.xnnpack_quantizer import XNNPACKQuantizer, get_symmetric_quantization_config
+        from torch.ao.quantization.quantizer.xnnpack_quantizer import (
+            XNNPACKQuantizer,
+            get_symmetric_quantization_config,
+        )
     return prepare_pt2e, convert_pt2e, XNNPACKQuantizer, get_symmetric_quantization_config
 
 
@@ -340,42 +351,88 @@ def cases(Case):
     batch = {0: dim("batch", 2, 64)}
 
     # ---- nets with sizes that may change ----
-    add("mlp", MLP, [(seeded(3, 4),), (seeded(2, 4),), (seeded(64, 4),)], refused=[(seeded(65, 4),), (seeded(1, 4),),
-        (seeded(3, 5),), (seeded(3, 4, 1),), (ids(3, 4),)], shapes=[batch], grads=True, strict=True)
+    add(
+        "mlp",
+        MLP,
+        [(seeded(3, 4),), (seeded(2, 4),), (seeded(64, 4),)],
+        refused=[(seeded(65, 4),), (seeded(1, 4),), (seeded(3, 5),), (seeded(3, 4, 1),), (ids(3, 4),)],
+        shapes=[batch],
+        grads=True,
+        strict=True,
+    )
     add("mlp_fixed", MLP, [(seeded(3, 4),)], refused=[(seeded(4, 4),), (seeded(3, 4).double(),)], strict=True)
     for norm_first in (False, True):
-        add("encoder_%s" % ("pre" if norm_first else "post"), lambda n=norm_first: Encoder(n),
+        add(
+            "encoder_%s" % ("pre" if norm_first else "post"),
+            lambda n=norm_first: Encoder(n),
             [(ids(b, t), ids(b, t, high=4) > 0) for b, t in ((2, 7), (3, 9), (5, 31))],
             refused=[(ids(2, 65), ids(2, 65) > 0), (ids(2, 7), ids(2, 8) > 0)],
-            shapes=[{0: dim("b", 2, 32), 1: dim("t", 2, 64)}] * 2)
-    add("bert", Bert, [(ids(b, t), ids(b, t, high=3) > 0, ids(b, t, high=2)) for b, t in ((2, 7), (3, 9), (5, 31))],
+            shapes=[{0: dim("b", 2, 32), 1: dim("t", 2, 64)}] * 2,
+        )
+    add(
+        "bert",
+        Bert,
+        [(ids(b, t), ids(b, t, high=3) > 0, ids(b, t, high=2)) for b, t in ((2, 7), (3, 9), (5, 31))],
         refused=[(ids(2, 65), ids(2, 65) > 0, ids(2, 65, high=2)), (ids(2, 7), ids(3, 7) > 0, ids(2, 7, high=2))],
-        shapes=[{0: dim("b", 2, 32), 1: dim("t", 2, 64)}] * 3, strict=True)
-    add("gpt", GPT, [(ids(b, t),) for b, t in ((2, 7), (3, 9), (5, 31))], refused=[(ids(2, 65),)],
-        shapes=[{0: AUTO, 1: AUTO}], strict=True)
-    add("llama_prompt", Llama, [(ids(b, t),) for b, t in ((2, 7), (3, 9), (5, 31))],
-        shapes={"words": {0: dim("b", 2, 32), 1: dim("t", 2, 64)}})
+        shapes=[{0: dim("b", 2, 32), 1: dim("t", 2, 64)}] * 3,
+        strict=True,
+    )
+    add(
+        "gpt",
+        GPT,
+        [(ids(b, t),) for b, t in ((2, 7), (3, 9), (5, 31))],
+        refused=[(ids(2, 65),)],
+        shapes=[{0: AUTO, 1: AUTO}],
+        strict=True,
+    )
+    add(
+        "llama_prompt",
+        Llama,
+        [(ids(b, t),) for b, t in ((2, 7), (3, 9), (5, 31))],
+        shapes={"words": {0: dim("b", 2, 32), 1: dim("t", 2, 64)}},
+    )
 
     def caches(b, past):
         return [(seeded(b, 2, past, 8, seed=i), seeded(b, 2, past, 8, seed=i + 9)) for i in range(2)]
 
     b, past = dim("b", 2, 32), dim("past", 2, 64)
-    add("llama_step", Llama, [(ids(b, 1), caches(b, t)) for b, t in ((2, 7), (3, 9), (5, 31))],
+    add(
+        "llama_step",
+        Llama,
+        [(ids(b, 1), caches(b, t)) for b, t in ((2, 7), (3, 9), (5, 31))],
         refused=[(ids(2, 1), caches(3, 7)), (ids(2, 1),)],
-        shapes={"words": {0: b}, "caches": [({0: b, 2: past}, {0: b, 2: past})] * 2})
-    add("seq2seq", Seq2Seq, [(ids(b, s), ids(b, t)) for b, s, t in ((2, 7, 5), (3, 9, 4), (5, 31, 11))],
-        shapes=[{0: b, 1: dim("s", 2, 64)}, {0: b, 1: dim("t", 2, 64)}])
-    add("unet", UNet, [(seeded(b, 3, h, w),) for b, h, w in ((1, 16, 24), (1, 18, 20), (1, 30, 32))],
-        shapes=[{2: 2 * dim("h", 4, 64), 3: 2 * dim("w", 4, 64)}], refused=[(seeded(1, 3, 17, 24),)], grads=True)
+        shapes={"words": {0: b}, "caches": [({0: b, 2: past}, {0: b, 2: past})] * 2},
+    )
+    add(
+        "seq2seq",
+        Seq2Seq,
+        [(ids(b, s), ids(b, t)) for b, s, t in ((2, 7, 5), (3, 9, 4), (5, 31, 11))],
+        shapes=[{0: b, 1: dim("s", 2, 64)}, {0: b, 1: dim("t", 2, 64)}],
+    )
+    add(
+        "unet",
+        UNet,
+        [(seeded(b, 3, h, w),) for b, h, w in ((1, 16, 24), (1, 18, 20), (1, 30, 32))],
+        shapes=[{2: 2 * dim("h", 4, 64), 3: 2 * dim("w", 4, 64)}],
+        refused=[(seeded(1, 3, 17, 24),)],
+        grads=True,
+    )
     for kind in ("LSTM", "GRU", "RNN"):
         add(kind.lower(), lambda k=kind: Recurrent(k), [(ids(b, t),) for b, t in ((2, 7), (2, 7))])
-        add(kind.lower() + "_dynamic", lambda k=kind: Recurrent(k), [(ids(b, 6),) for b in (2, 3, 5)],
-            shapes=[{0: dim("b", 2, 32)}])
+        add(
+            kind.lower() + "_dynamic",
+            lambda k=kind: Recurrent(k),
+            [(ids(b, 6),) for b in (2, 3, 5)],
+            shapes=[{0: dim("b", 2, 32)}],
+        )
     add("lstm_deep", lambda: Recurrent("LSTM", num_layers=2, bidirectional=True), [(ids(2, 5),)])
     add("gru_deep", lambda: Recurrent("GRU", num_layers=2, bidirectional=True), [(ids(2, 5),)])
     add("mha", lambda: nn.MultiheadAttention(16, 4, batch_first=True), [(seeded(2, 5, 16),) * 3])
-    add("mha_need_no_weights", lambda: nn.MultiheadAttention(16, 4, batch_first=True),
-        [((seeded(2, 5, 16),) * 3, {"need_weights": False})])
+    add(
+        "mha_need_no_weights",
+        lambda: nn.MultiheadAttention(16, 4, batch_first=True),
+        [((seeded(2, 5, 16),) * 3, {"need_weights": False})],
+    )
 
     # ---- inputs, outputs, state ----
     add("stateful", Stateful, [(seeded(3, 4, seed=i),) for i in range(4)], strict=True)
@@ -407,10 +464,20 @@ def cases(Case):
         y = x * weight
         return y if bias is None else y + bias
 
-    add("kwargs", module(names), [((seeded(2, 3),), {"weight": seeded(3), "bias": seeded(3, seed=4)}),
-        ((seeded(2, 3),), {"bias": seeded(3, seed=4), "weight": seeded(3)})])
-    add("kwargs_none", module(names), [((seeded(2, 3),), {"weight": seeded(3), "bias": None, "mode": "b"})],
-        refused=[((seeded(2, 3),), {"weight": seeded(3), "bias": None, "mode": "c"})])
+    add(
+        "kwargs",
+        module(names),
+        [
+            ((seeded(2, 3),), {"weight": seeded(3), "bias": seeded(3, seed=4)}),
+            ((seeded(2, 3),), {"bias": seeded(3, seed=4), "weight": seeded(3)}),
+        ],
+    )
+    add(
+        "kwargs_none",
+        module(names),
+        [((seeded(2, 3),), {"weight": seeded(3), "bias": None, "mode": "b"})],
+        refused=[((seeded(2, 3),), {"weight": seeded(3), "bias": None, "mode": "c"})],
+    )
 
     def many(self, *xs, **named):
         return sum(xs) + named["k"], xs[0], None
@@ -420,14 +487,22 @@ def cases(Case):
     def numbers(self, x, n: int, f: float, flag: bool, name: str):
         return x[:n] * f if flag else x
 
-    add("number_inputs", module(numbers), [(seeded(5), 3, 0.5, True, "hey")],
-        refused=[(seeded(5), 4, 0.5, True, "hey"), (seeded(5), 3, 0.5, False, "hey")])
+    add(
+        "number_inputs",
+        module(numbers),
+        [(seeded(5), 3, 0.5, True, "hey")],
+        refused=[(seeded(5), 4, 0.5, True, "hey"), (seeded(5), 3, 0.5, False, "hey")],
+    )
 
     def symbolic_number(self, x, n: int):
         return x * n, n + 1
 
-    add("number_dynamic", module(symbolic_number), [(seeded(5), 7), (seeded(5), 9)],
-        shapes=[None, torch.export.Dim.DYNAMIC])
+    add(
+        "number_dynamic",
+        module(symbolic_number),
+        [(seeded(5), 7), (seeded(5), 9)],
+        shapes=[None, torch.export.Dim.DYNAMIC],
+    )
 
     def ordered(self, x):
         return collections.OrderedDict(b=x + 1, a=x - 1)
@@ -467,39 +542,66 @@ def cases(Case):
         n = x.size(0)
         y = torch.full((n,), 2.0) + torch.arange(n)
         half = n // 2
-        return (y, x[:half], x.reshape(-1, 2) if x.size(1) % 2 == 0 else x, torch.zeros(min(n, 8), max(n, 3)), n * 2,
-                x.new_ones(n + 1), n % 3, n / 2)
+        return (
+            y,
+            x[:half],
+            x.reshape(-1, 2) if x.size(1) % 2 == 0 else x,
+            torch.zeros(min(n, 8), max(n, 3)),
+            n * 2,
+            x.new_ones(n + 1),
+            n % 3,
+            n / 2,
+        )
 
     add("sizes", module(sizes), [(seeded(n, 4),) for n in (6, 9, 31)], shapes=[{0: AUTO}], strict=True)
 
     def two_sizes(self, x, y):
         return torch.cat([x, y], 0), x.size(0) + y.size(0), torch.outer(x.sum(1), y.sum(1)).view(-1)
 
-    add("two_sizes", module(two_sizes), [(seeded(m, 3), seeded(n, 3)) for m, n in ((4, 6), (5, 5), (9, 2))],
-        shapes=[{0: dim("m", 2, 64)}, {0: dim("n", 2, 64)}], strict=True)
+    add(
+        "two_sizes",
+        module(two_sizes),
+        [(seeded(m, 3), seeded(n, 3)) for m, n in ((4, 6), (5, 5), (9, 2))],
+        shapes=[{0: dim("m", 2, 64)}, {0: dim("n", 2, 64)}],
+        strict=True,
+    )
 
     def related(self, x, y):
         return x + y[1:]
 
     d = dim("d", 2, 63)
-    add("related", module(related), [(seeded(n), seeded(n + 1)) for n in (4, 6, 9)],
-        refused=[(seeded(4), seeded(6)), (seeded(4), seeded(4)), (seeded(64), seeded(65))], shapes=[{0: d}, {0: d + 1}])
+    add(
+        "related",
+        module(related),
+        [(seeded(n), seeded(n + 1)) for n in (4, 6, 9)],
+        refused=[(seeded(4), seeded(6)), (seeded(4), seeded(4)), (seeded(64), seeded(65))],
+        shapes=[{0: d}, {0: d + 1}],
+    )
 
     def windows(self, x):
         b, t, c = x.shape
         x = F.pad(x, (0, 0, 0, (4 - t % 4) % 4))
-        return x.view(b, -1, 4, c).mean(2), -t, t ** 2
+        return x.view(b, -1, 4, c).mean(2), -t, t**2
 
-    add("windows", module(windows), [(seeded(b, t, 3),) for b, t in ((2, 7), (3, 8), (5, 31))],
-        shapes=[{0: b2, 1: dim("t", 5, 64)}])
+    add(
+        "windows",
+        module(windows),
+        [(seeded(b, t, 3),) for b, t in ((2, 7), (3, 8), (5, 31))],
+        shapes=[{0: b2, 1: dim("t", 5, 64)}],
+    )
 
     def checked(self, x):
         torch._check(x.size(0) >= 4)
         torch._check(x.size(0) != 13)
         return x[:4] * x.size(0)
 
-    add("checked", module(checked), [(seeded(n),) for n in (6, 9)], refused=[(seeded(3),)],
-        shapes=[{0: torch.export.Dim.DYNAMIC}])
+    add(
+        "checked",
+        module(checked),
+        [(seeded(n),) for n in (6, 9)],
+        refused=[(seeded(3),)],
+        shapes=[{0: torch.export.Dim.DYNAMIC}],
+    )
 
     def from_data(self, x, n):
         k = n.item()
@@ -507,8 +609,12 @@ def cases(Case):
         torch._check(k <= x.size(0))
         return x[:k].sum(0), x.new_zeros(k), k
 
-    add("from_data", module(from_data), [(seeded(6, 3), torch.tensor(n)) for n in (2, 4, 6)],
-        refused=[(seeded(6, 3), torch.tensor(7)), (seeded(6, 3), torch.tensor(1))])
+    add(
+        "from_data",
+        module(from_data),
+        [(seeded(6, 3), torch.tensor(n)) for n in (2, 4, 6)],
+        refused=[(seeded(6, 3), torch.tensor(7)), (seeded(6, 3), torch.tensor(1))],
+    )
 
     def masked(self, x):
         found = x[x > 0]
@@ -520,14 +626,27 @@ def cases(Case):
     def repeated(self, x, n):
         return x.repeat_interleave(n, dim=0)
 
-    add("repeated", module(repeated), [(seeded(3, 2), torch.tensor([1, 2, 3])), (seeded(3, 2), torch.tensor([0, 4, 1]))])
+    add(
+        "repeated",
+        module(repeated),
+        [(seeded(3, 2), torch.tensor([1, 2, 3])), (seeded(3, 2), torch.tensor([0, 4, 1]))],
+    )
 
     def gathered(self, x, at, y):
         z = x.scatter(1, at, y)
-        return z.gather(1, at), z.index_select(0, at[0] % x.size(0)), x[at[0] % x.size(0), :2], torch.cat([x, z], 1)[:, ::2]
+        return (
+            z.gather(1, at),
+            z.index_select(0, at[0] % x.size(0)),
+            x[at[0] % x.size(0), :2],
+            torch.cat([x, z], 1)[:, ::2],
+        )
 
-    add("gathered", module(gathered), [(seeded(b, 6), ids(b, 3, high=6), seeded(b, 3)) for b in (2, 3, 5)],
-        shapes=[{0: b2}, {0: b2}, {0: b2}])
+    add(
+        "gathered",
+        module(gathered),
+        [(seeded(b, 6), ids(b, 3, high=6), seeded(b, 3)) for b in (2, 3, 5)],
+        shapes=[{0: b2}, {0: b2}, {0: b2}],
+    )
 
     def indexed(self, x, at):
         x = x.clone()
@@ -542,18 +661,32 @@ def cases(Case):
 
     # ---- attention ----
     def attention(self, q, k, v, mask):
-        return (F.scaled_dot_product_attention(q, k, v), F.scaled_dot_product_attention(q, k, v, is_causal=True),
-                F.scaled_dot_product_attention(q, k, v, attn_mask=mask), F.scaled_dot_product_attention(q, k, v, scale=0.3),
-                F.scaled_dot_product_attention(q, k, v, attn_mask=mask > 0))
+        return (
+            F.scaled_dot_product_attention(q, k, v),
+            F.scaled_dot_product_attention(q, k, v, is_causal=True),
+            F.scaled_dot_product_attention(q, k, v, attn_mask=mask),
+            F.scaled_dot_product_attention(q, k, v, scale=0.3),
+            F.scaled_dot_product_attention(q, k, v, attn_mask=mask > 0),
+        )
 
     t2 = dim("t", 2, 64)
-    add("attention", module(attention), [tuple(seeded(b, 2, t, 8, seed=i) for i in range(3)) + (seeded(t, t),)
-        for b, t in ((2, 5), (3, 7), (2, 33))], shapes=[{0: b2, 2: t2}] * 3 + [{0: t2, 1: t2}], grads=True)
+    add(
+        "attention",
+        module(attention),
+        [
+            tuple(seeded(b, 2, t, 8, seed=i) for i in range(3)) + (seeded(t, t),)
+            for b, t in ((2, 5), (3, 7), (2, 33))
+        ],
+        shapes=[{0: b2, 2: t2}] * 3 + [{0: t2, 1: t2}],
+        grads=True,
+    )
 
     def grouped(self, q, k, v):
         return F.scaled_dot_product_attention(q, k, v, enable_gqa=True)
 
-    add("attention_grouped", module(grouped), [(seeded(2, 4, 5, 8), seeded(2, 2, 5, 8), seeded(2, 2, 5, 8, seed=3))])
+    add(
+        "attention_grouped", module(grouped), [(seeded(2, 4, 5, 8), seeded(2, 2, 5, 8), seeded(2, 2, 5, 8, seed=3))]
+    )
 
     # ---- control flow ----
     def branches(self, x):
@@ -569,42 +702,53 @@ def cases(Case):
     def nested_branch(self, x, flag):
         def inner(x):
             return cond(x.max() > 1, lambda x: (x + 1, x.sum()), lambda x: (x + 2, x.mean()), (x,))
+
         return cond(flag, inner, lambda x: (x * 3, x.max()), (x,))
 
-    add("cond_nested", module(nested_branch), [(seeded(3) + n, torch.tensor(f)) for n, f in ((2, True), (0, True), (0, False))])
+    add(
+        "cond_nested",
+        module(nested_branch),
+        [(seeded(3) + n, torch.tensor(f)) for n, f in ((2, True), (0, True), (0, False))],
+    )
 
     def looped(self, x):
         from torch._higher_order_ops.while_loop import while_loop
+
         return while_loop(lambda i, y: i < 5, lambda i, y: (i + 1, y * 2 + self.w), (torch.tensor(0), x))
 
     add("while_loop", module(looped, w=torch.ones(3)), [(seeded(3),)], strict=True)
 
     def looped_data(self, n, x):
         from torch._higher_order_ops.while_loop import while_loop
+
         return while_loop(lambda i, y: y.sum() < 10, lambda i, y: (i + 1, y + i), (n, x))
 
     add("while_loop_data", module(looped_data), [(torch.tensor(n), seeded(3)) for n in (1, 3)])
 
     def mapped(self, xs, y):
         from torch._higher_order_ops.map import map as torch_map
+
         return torch_map(lambda x, y: x * y + x.sum(), xs, y)
 
     add("map", module(mapped), [(seeded(4, 3), seeded(3)), (seeded(6, 3), seeded(3))], shapes=[{0: n2}, None])
 
     def scanned(self, init, xs):
         from torch._higher_order_ops.scan import scan
+
         return scan(lambda c, x: (c * 0.5 + x, c.sin() + x), init, xs, dim=0)
 
     add("scan", module(scanned), [(seeded(3), seeded(5, 3))], strict=True)
 
     def associative(self, xs):
         from torch._higher_order_ops.associative_scan import associative_scan
+
         return associative_scan(lambda a, b: a + b, xs, 0, combine_mode="generic")
 
     add("associative_scan", module(associative), [(seeded(5, 3),)])
 
     def checkpointed(self, x):
         from torch.utils.checkpoint import checkpoint
+
         return checkpoint(lambda x: self.net(x).relu(), x, use_reentrant=False)
 
     add("checkpoint", module(checkpointed, net=lambda: nn.Linear(3, 3)), [(seeded(2, 3),)])
@@ -614,8 +758,17 @@ def cases(Case):
     add("no_grad", NoGrad, [(seeded(3, 4),)], grads=True, strict=True)
 
     def converted(self, x):
-        return (x.to(torch.float64), x.half().float(), x.to(torch.bfloat16), x.long(), (x > 0).to(torch.uint8), x.type(torch.int32),
-                x.to("cpu", torch.complex64), x.double() + 1, x.to(dtype=torch.float32, copy=True))
+        return (
+            x.to(torch.float64),
+            x.half().float(),
+            x.to(torch.bfloat16),
+            x.long(),
+            (x > 0).to(torch.uint8),
+            x.type(torch.int32),
+            x.to("cpu", torch.complex64),
+            x.double() + 1,
+            x.to(dtype=torch.float32, copy=True),
+        )
 
     add("converted", module(converted), [(seeded(3, 4) * 5,)], strict=True)
     add("half_net", lambda: MLP().half(), [(seeded(3, 4).half(),)], loose=1e-2)
@@ -653,16 +806,40 @@ def cases(Case):
     # ---- operators that decompose ----
     def layers(self, x):
         x = F.layer_norm(F.pixel_shuffle(x, 2), (8, 8))
-        y = F.adaptive_avg_pool2d(x, (3, 3)), F.adaptive_max_pool2d(x, 2), F.avg_pool2d(x, 2), F.max_pool2d(x, 3, 2, 1)
+        y = (
+            F.adaptive_avg_pool2d(x, (3, 3)),
+            F.adaptive_max_pool2d(x, 2),
+            F.avg_pool2d(x, 2),
+            F.max_pool2d(x, 3, 2, 1),
+        )
         z = F.interpolate(x, scale_factor=2.0, mode="nearest"), F.interpolate(x, size=(5, 7), mode="bicubic")
-        return y + z + (F.pad(x, (1, 2, 1, 0), mode="reflect"), F.unfold(x, 3), F.hardswish(x), F.mish(x), F.softplus(x),
-                        F.elu(x), F.glu(x, 3), F.normalize(x, dim=-1), F.local_response_norm(x, 2), F.prelu(x, self.w))
+        return (
+            y
+            + z
+            + (
+                F.pad(x, (1, 2, 1, 0), mode="reflect"),
+                F.unfold(x, 3),
+                F.hardswish(x),
+                F.mish(x),
+                F.softplus(x),
+                F.elu(x),
+                F.glu(x, 3),
+                F.normalize(x, dim=-1),
+                F.local_response_norm(x, 2),
+                F.prelu(x, self.w),
+            )
+        )
 
     add("layers", module(layers, w=torch.tensor([0.1])), [(seeded(2, 8, 4, 4),)], grads=True, strict=True)
 
     def norms(self, x):
-        return (F.batch_norm(x, self.mean, self.var, self.mean, self.var), F.group_norm(x, 2, self.mean, self.var),
-                F.instance_norm(x), F.rms_norm(x, (5,)), F.batch_norm(x, self.mean.clone(), self.var.clone(), training=True))
+        return (
+            F.batch_norm(x, self.mean, self.var, self.mean, self.var),
+            F.group_norm(x, 2, self.mean, self.var),
+            F.instance_norm(x),
+            F.rms_norm(x, (5,)),
+            F.batch_norm(x, self.mean.clone(), self.var.clone(), training=True),
+        )
 
     add("norms", module(norms, mean=seeded(4), var=seeded(4) + 1), [(seeded(2, 4, 5),)], grads=True)
 
@@ -670,57 +847,187 @@ def cases(Case):
         a, b, c = x.split([1, 2, 3], 1)
         d, e = x.chunk(2, 1)
         first, *_ = x.unbind(0)
-        return (a + 0, b * 2, c.permute(1, 0), d.expand(2, *d.shape), e.squeeze(), first, x.unfold(1, 2, 2), x.diagonal(),
-                x.as_strided((2, 2), (1, 2)), x.flatten(), x.view(3, 2, -1).transpose(0, 2), x.narrow(1, 1, 2), x.T.contiguous(),
-                torch.stack([x, x]).movedim(0, 2), x.unsqueeze(-1).swapaxes(0, 1), x.view(torch.int32), x.roll(1, 0), x.flip(1),
-                x.repeat(2, 1), x.tril(), x.unflatten(1, (2, 3)), torch.meshgrid(x[0], x[1], indexing="ij")[0])
+        return (
+            a + 0,
+            b * 2,
+            c.permute(1, 0),
+            d.expand(2, *d.shape),
+            e.squeeze(),
+            first,
+            x.unfold(1, 2, 2),
+            x.diagonal(),
+            x.as_strided((2, 2), (1, 2)),
+            x.flatten(),
+            x.view(3, 2, -1).transpose(0, 2),
+            x.narrow(1, 1, 2),
+            x.T.contiguous(),
+            torch.stack([x, x]).movedim(0, 2),
+            x.unsqueeze(-1).swapaxes(0, 1),
+            x.view(torch.int32),
+            x.roll(1, 0),
+            x.flip(1),
+            x.repeat(2, 1),
+            x.tril(),
+            x.unflatten(1, (2, 3)),
+            torch.meshgrid(x[0], x[1], indexing="ij")[0],
+        )
 
     add("views", module(views), [(seeded(3, 6),)], strict=True)
 
     def reductions(self, x):
-        return tuple(tuple(y) if isinstance(y, tuple) else y for y in (x.sum(1), x.mean((0, 1), keepdim=True), x.var(1), x.std(0, unbiased=False), x.max(1), x.min(), x.argmax(1),
-                x.topk(2), x.sort(descending=True), x.cumsum(1), x.prod(1), x.norm(), x.norm(1, 0), x.logsumexp(1), x.median(1),
-                x.any(), x.all(1), x.amax(1), torch.var_mean(x, 1), x.softmax(1), x.log_softmax(0), torch.linalg.vector_norm(x, 2, 1),
-                x.cumprod(0), torch.aminmax(x), x.nansum(), torch.histc(x, 4), x.kthvalue(2), x.count_nonzero()))
+        return tuple(
+            tuple(y) if isinstance(y, tuple) else y
+            for y in (
+                x.sum(1),
+                x.mean((0, 1), keepdim=True),
+                x.var(1),
+                x.std(0, unbiased=False),
+                x.max(1),
+                x.min(),
+                x.argmax(1),
+                x.topk(2),
+                x.sort(descending=True),
+                x.cumsum(1),
+                x.prod(1),
+                x.norm(),
+                x.norm(1, 0),
+                x.logsumexp(1),
+                x.median(1),
+                x.any(),
+                x.all(1),
+                x.amax(1),
+                torch.var_mean(x, 1),
+                x.softmax(1),
+                x.log_softmax(0),
+                torch.linalg.vector_norm(x, 2, 1),
+                x.cumprod(0),
+                torch.aminmax(x),
+                x.nansum(),
+                torch.histc(x, 4),
+                x.kthvalue(2),
+                x.count_nonzero(),
+            )
+        )
 
     add("reductions", module(reductions), [(seeded(3, 6),)])
 
     def pointwise(self, x, y):
-        return (torch.where(x > y, x, 0.0), x.clamp(-0.2, 0.3), torch.maximum(x, y), x.addcmul(y, y, value=2), x.lerp(y, 0.3), x ** 2,
-                2.0 ** x, x // 0.3, x % 0.3, torch.atan2(x, y), x.sign() * y.abs(), x.round(decimals=1), x.floor().long() | 3,
-                ~(x > 0) ^ (y > 0), x.isnan(), x.erf(), x.sigmoid().logit(), torch.fmod(x, 0.3), x.reciprocal(), x.square(),
-                torch.logaddexp(x, y), x.hypot(y), torch.rsub(x, 1), x.true_divide(3), torch.floor_divide(x, 0.2), x.trunc(), x.expm1(),
-                torch.bitwise_left_shift((x * 9).long(), 2), x.nan_to_num(), torch.heaviside(x, y), x.remainder(y), x.sinc())
+        return (
+            torch.where(x > y, x, 0.0),
+            x.clamp(-0.2, 0.3),
+            torch.maximum(x, y),
+            x.addcmul(y, y, value=2),
+            x.lerp(y, 0.3),
+            x**2,
+            2.0**x,
+            x // 0.3,
+            x % 0.3,
+            torch.atan2(x, y),
+            x.sign() * y.abs(),
+            x.round(decimals=1),
+            x.floor().long() | 3,
+            ~(x > 0) ^ (y > 0),
+            x.isnan(),
+            x.erf(),
+            x.sigmoid().logit(),
+            torch.fmod(x, 0.3),
+            x.reciprocal(),
+            x.square(),
+            torch.logaddexp(x, y),
+            x.hypot(y),
+            torch.rsub(x, 1),
+            x.true_divide(3),
+            torch.floor_divide(x, 0.2),
+            x.trunc(),
+            x.expm1(),
+            torch.bitwise_left_shift((x * 9).long(), 2),
+            x.nan_to_num(),
+            torch.heaviside(x, y),
+            x.remainder(y),
+            x.sinc(),
+        )
 
     add("pointwise", module(pointwise), [(seeded(3, 6), seeded(3, 6, seed=2))])
 
     def products(self, a, b, v):
-        return (a @ b, torch.einsum("bij,bjk->bik", a, b), torch.bmm(a, b), a.matmul(v), torch.baddbmm(a, a, b), torch.addmv(v, a[0], v),
-                torch.linalg.norm(a), torch.kron(a[0], b[0]), torch.cdist(a, b), torch.tensordot(a[0], b[0], 2), torch.linalg.inv(a + torch.eye(4)),
-                torch.linalg.solve(a + torch.eye(4), b), torch.det(a), v.dot(v), torch.cross(a[:, :3, :3], b[:, :3, :3], dim=2),
-                torch.linalg.cholesky(a @ a.mT + torch.eye(4)), torch.linalg.qr(a)[1].abs(), torch.trace(a[0]), torch.outer(v, v))
+        return (
+            a @ b,
+            torch.einsum("bij,bjk->bik", a, b),
+            torch.bmm(a, b),
+            a.matmul(v),
+            torch.baddbmm(a, a, b),
+            torch.addmv(v, a[0], v),
+            torch.linalg.norm(a),
+            torch.kron(a[0], b[0]),
+            torch.cdist(a, b),
+            torch.tensordot(a[0], b[0], 2),
+            torch.linalg.inv(a + torch.eye(4)),
+            torch.linalg.solve(a + torch.eye(4), b),
+            torch.det(a),
+            v.dot(v),
+            torch.cross(a[:, :3, :3], b[:, :3, :3], dim=2),
+            torch.linalg.cholesky(a @ a.mT + torch.eye(4)),
+            torch.linalg.qr(a)[1].abs(),
+            torch.trace(a[0]),
+            torch.outer(v, v),
+        )
 
     add("products", module(products), [(seeded(2, 4, 4), seeded(2, 4, 4, seed=2), seeded(4))], loose=1e-3)
 
     def losses(self, x, y, k):
-        return (F.mse_loss(x, y), F.l1_loss(x, y), F.smooth_l1_loss(x, y), F.huber_loss(x, y), F.cross_entropy(x, k, label_smoothing=0.1),
-                F.nll_loss(x, k), F.binary_cross_entropy_with_logits(x, y.sigmoid()), F.kl_div(x, y.softmax(1)),
-                F.cosine_similarity(x, y), F.one_hot(k, 5), F.embedding_bag(k.view(1, -1), y), F.binary_cross_entropy(x.sigmoid(), y.sigmoid()))
+        return (
+            F.mse_loss(x, y),
+            F.l1_loss(x, y),
+            F.smooth_l1_loss(x, y),
+            F.huber_loss(x, y),
+            F.cross_entropy(x, k, label_smoothing=0.1),
+            F.nll_loss(x, k),
+            F.binary_cross_entropy_with_logits(x, y.sigmoid()),
+            F.kl_div(x, y.softmax(1)),
+            F.cosine_similarity(x, y),
+            F.one_hot(k, 5),
+            F.embedding_bag(k.view(1, -1), y),
+            F.binary_cross_entropy(x.sigmoid(), y.sigmoid()),
+        )
 
     add("losses", module(losses), [(seeded(4, 5), seeded(4, 5, seed=2), ids(4, high=4))])
 
     def sampled(self, x, grid):
-        return (F.grid_sample(x, grid, align_corners=False), F.affine_grid(grid[:, :2, 0, :1].expand(-1, 2, 3), (2, 1, 4, 4), align_corners=True),
-                F.conv1d(x.flatten(2), self.w1, padding="same"), F.conv_transpose2d(x, self.w2, stride=2), F.conv2d(x, self.w2, dilation=2, groups=1),
-                F.conv3d(x.unsqueeze(2), self.w3), F.fold(F.unfold(x, 2), (6, 6), 2))
+        return (
+            F.grid_sample(x, grid, align_corners=False),
+            F.affine_grid(grid[:, :2, 0, :1].expand(-1, 2, 3), (2, 1, 4, 4), align_corners=True),
+            F.conv1d(x.flatten(2), self.w1, padding="same"),
+            F.conv_transpose2d(x, self.w2, stride=2),
+            F.conv2d(x, self.w2, dilation=2, groups=1),
+            F.conv3d(x.unsqueeze(2), self.w3),
+            F.fold(F.unfold(x, 2), (6, 6), 2),
+        )
 
-    add("sampled", module(sampled, w1=seeded(2, 3, 3), w2=seeded(3, 3, 2, 2), w3=seeded(2, 3, 1, 3, 3)),
-        [(seeded(2, 3, 6, 6), seeded(2, 4, 4, 2))])
+    add(
+        "sampled",
+        module(sampled, w1=seeded(2, 3, 3), w2=seeded(3, 3, 2, 2), w3=seeded(2, 3, 1, 3, 3)),
+        [(seeded(2, 3, 6, 6), seeded(2, 4, 4, 2))],
+    )
 
     def created(self, x):
-        return (torch.zeros_like(x), torch.ones(2, 3), torch.full_like(x, 3), torch.arange(5), torch.linspace(0, 1, 5), torch.eye(3),
-                x.new_full((2,), 7), torch.tril_indices(3, 3), torch.arange(1.0, 3.0, 0.5), torch.empty(2, 0), torch.scalar_tensor(2.5),
-                torch.logspace(0, 2, 3), torch.tensor([[1, 2], [3, 4]]), torch.triu(torch.ones(3, 3)), x.new_zeros(2), torch.bucketize(x, x.flatten().sort()[0]))
+        return (
+            torch.zeros_like(x),
+            torch.ones(2, 3),
+            torch.full_like(x, 3),
+            torch.arange(5),
+            torch.linspace(0, 1, 5),
+            torch.eye(3),
+            x.new_full((2,), 7),
+            torch.tril_indices(3, 3),
+            torch.arange(1.0, 3.0, 0.5),
+            torch.empty(2, 0),
+            torch.scalar_tensor(2.5),
+            torch.logspace(0, 2, 3),
+            torch.tensor([[1, 2], [3, 4]]),
+            torch.triu(torch.ones(3, 3)),
+            x.new_zeros(2),
+            torch.bucketize(x, x.flatten().sort()[0]),
+        )
 
     add("created", module(created), [(seeded(2, 3),)], strict=True)
 
@@ -741,6 +1048,7 @@ def cases(Case):
 
     def custom():
         if not hasattr(torch.ops.pt2_programs, "twice"):
+
             @torch.library.custom_op("pt2_programs::twice", mutates_args=())
             def twice(x: torch.Tensor) -> torch.Tensor:
                 return x * 2
@@ -761,7 +1069,11 @@ def cases(Case):
             x = self.b(x) + x[:, :, 1:-1, 1:-1]
             return self.last(F.adaptive_avg_pool2d(x, 1).flatten(1))
 
-    for name, how in (("pt2e", pt2e()), ("pt2e_channels", pt2e(is_per_channel=True)), ("pt2e_dynamic", pt2e(is_dynamic=True))):
+    for name, how in (
+        ("pt2e", pt2e()),
+        ("pt2e_channels", pt2e(is_per_channel=True)),
+        ("pt2e_dynamic", pt2e(is_dynamic=True)),
+    ):
         add(name + "_convs", Convs, [(seeded(2, 3, 8, 8),)], export=how, loose=1e-2)
         add(name + "_mlp", MLP, [(seeded(3, 4),)], export=how, loose=1e-2)
     return made

@@ -4,14 +4,14 @@
 usage: record_pt2.py [--folder FOLDER] [--megabytes N] [--list] [--operators] [PATTERN...]
 
 Each program becomes FOLDER/NAME.pt2 and FOLDER/NAME.io.pt, for `wick check NAME.pt2 NAME.io.pt`; after
-`run_decompositions()` it is NAME.dec.pt2, exported with `strict=True` NAME.strict.pt2 where that graph is another. Weights
-are random, of a seed; nets are made narrow and shallow where their constructors allow it. What was left out, and why, is in
-FOLDER/LEFT_OUT.tsv, the operators of each program in FOLDER/TARGETS.tsv. The nets of torchvision and timm are recorded
-where these are installed (pt2_nets.py), the small programs are in pt2_programs.py; with --operators instead single
-calls of all operators (pt2_operators.py). Not for the test suite: it takes half an
-hour and a PyTorch of its own.
+`run_decompositions()` it is NAME.dec.pt2, exported with `strict=True` NAME.strict.pt2 where that graph is another.
+Weights are random, of a seed; nets are made narrow and shallow where their constructors allow it. What was left out, and
+why, is in FOLDER/LEFT_OUT.tsv, the operators of each program in FOLDER/TARGETS.tsv. The nets of torchvision and timm are
+recorded where these are installed (pt2_nets.py), the small programs are in pt2_programs.py; with --operators instead
+single calls of all operators (pt2_operators.py). Not for the test suite: it takes half an hour and a PyTorch of its own.
 """
-import argparse, copy, fnmatch, os, sys, time, warnings
+
+import argparse, fnmatch, os, sys, time, warnings
 
 import torch
 
@@ -103,16 +103,32 @@ def targets(exported):
         if isinstance(module, torch.fx.GraphModule):
             for node in module.graph.nodes:
                 if node.op == "call_function":
-                    found.add(node.target.name() if hasattr(node.target, "name") and callable(node.target.name) else
-                              "%s.%s" % (getattr(node.target, "__module__", ""), getattr(node.target, "__name__", "")))
+                    found.add(
+                        node.target.name()
+                        if hasattr(node.target, "name") and callable(node.target.name)
+                        else "%s.%s"
+                        % (getattr(node.target, "__module__", ""), getattr(node.target, "__name__", ""))
+                    )
     return sorted(found)
 
 
 class Case:
     """A program to export: how its module is made, calls to record, calls that it refuses."""
 
-    def __init__(self, name, make, calls, refused=(), shapes=None, grads=False, loose=0, decompose=True, strict=False,
-                 train=False, export=None):
+    def __init__(
+        self,
+        name,
+        make,
+        calls,
+        refused=(),
+        shapes=None,
+        grads=False,
+        loose=0,
+        decompose=True,
+        strict=False,
+        train=False,
+        export=None,
+    ):
         def pair(call):
             return call if isinstance(call, tuple) and len(call) == 2 and isinstance(call[1], dict) else (call, {})
 
@@ -140,7 +156,9 @@ class Recorder:
         torch.export.save(exported, path + ".pt2")
         self.room -= os.path.getsize(path + ".pt2")
         try:
-            torch.save(recording(exported, case), path + ".io.pt")  # runs the program, after it was saved: buffers change
+            torch.save(
+                recording(exported, case), path + ".io.pt"
+            )  # runs the program, after it was saved: buffers change
         except Exception:
             os.remove(path + ".pt2")
             raise
@@ -157,8 +175,7 @@ class Recorder:
         args, kwargs = case.calls[0]
         if case.export:
             return case.export(module, fresh(args), fresh(kwargs), case.shapes)
-        return torch.export.export(
-            module, fresh(args), fresh(kwargs), dynamic_shapes=case.shapes, strict=strict)
+        return torch.export.export(module, fresh(args), fresh(kwargs), dynamic_shapes=case.shapes, strict=strict)
 
     def record(self, case):
         if os.path.exists(os.path.join(self.folder, case.name + ".io.pt")):

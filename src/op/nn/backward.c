@@ -1,5 +1,5 @@
-/* Rows of backward operators that programs name when they were exported with the gradients that they compute: TorchScript
- * over other operators, with the helpers that gradients have (prelude/gradients_tensor.py). */
+/* Rows of backward operators that programs name when they were exported with the gradients that they compute:
+ * TorchScript over other operators, with the helpers that gradients have (prelude/gradients_tensor.py). */
 #include "call/row.h"
 
 #define BACKWARD(text, ...) \

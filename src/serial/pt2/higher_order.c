@@ -207,7 +207,8 @@ static void build_map(Pt2Builder *b, const Pt2Target *target, const Json *node) 
   Values xs = list_at(b, node, 1), others = list_at(b, node, 2);
   build_rounds(b, node, new_values(b, 0), &xs, &others);
 }
-/* scan(graph, carried, xs, others); older programs have the dimension and whether it goes backwards before the others. */
+/* scan(graph, carried, xs, others); before the others older programs have the dimension and whether it goes
+ * backwards. */
 static void build_scan(Pt2Builder *b, const Pt2Target *target, const Json *node) {
   (void)target;
   Values carried = list_at(b, node, 1), xs = list_at(b, node, 2);

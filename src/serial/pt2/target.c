@@ -221,8 +221,8 @@ static void build_other(Pt2Builder *b, const Pt2Target *target, const Json *node
   build_operator(b, &(OpCall){{str_from(target->op), STR("")}, first_of(node, "inputs"), first_of(node, "outputs")});
 }
 
-/* with_effects(token, operator, arguments...) gives a token and what the operator gives. Tokens say in which order to run
- * what has effects, which is that of the nodes: they stand for None. */
+/* with_effects(token, operator, arguments...) gives a token and what the operator gives. Tokens say in which order to
+ * run what has effects, which is that of the nodes: they stand for None. */
 static const char effects[] = "torch.ops.higher_order.with_effects";
 
 static Str operator_with_effects(const Json *node) {
