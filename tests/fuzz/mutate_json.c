@@ -149,8 +149,8 @@ static char *change(const Spans *s, const Span *span, Chance *chance, size_t *ou
       return put_in(s, begin, end, "", 0, out_length);
     case 4:
       if (kind_of(s, span) != '0') break;
-      snprintf(number, sizeof number, "%lld",
-               strtoll(s->text + span->begin, NULL, 10) + (long long)chance_below(chance, 5) - 2);
+      uint64_t near = (uint64_t)strtoll(s->text + span->begin, NULL, 10) + chance_below(chance, 5) - 2;
+      snprintf(number, sizeof number, "%lld", (long long)near);
       return put_in(s, span->begin, span->end, number, strlen(number), out_length);
     default:
       break;
