@@ -229,6 +229,8 @@ Status file_refuse(ByteSource *source, const char *wanted) {
   const FileKind *kind;
   TRY(file_kind_find(source, &kind));
   if (!kind) return status_new(ERROR_DATA, "not %s, and of no kind that wick knows by its first bytes", wanted);
+  if (kind->use == FILE_PROGRAM && kind->record && strcmp(kind->name, wanted) != 0)
+    return status_new(ERROR_DATA, "this is %s, not %s", kind->name, wanted);
   if (kind->use == FILE_PROGRAM)
     return status_new(ERROR_DATA, "this is %s that lacks what makes %s", kind->name, wanted);
   return refuse(source, kind, wanted);

@@ -74,6 +74,12 @@ static Status record_storage(Pt2Weights *w, const ArchiveRecord *record, Storage
   return status_out_of_memory();
 }
 
+static bool is_view_of(const Tensor *tensor, const Metadata *m) {
+  return tensor->dtype == m->dtype && tensor->ndim == m->ndim && tensor->offset == m->offset &&
+         !memcmp(tensor->sizes, m->sizes, (size_t)m->ndim * sizeof *m->sizes) &&
+         !memcmp(tensor->strides, m->strides, (size_t)m->ndim * sizeof *m->strides);
+}
+
 static Status read_raw(Pt2Weights *w, const ArchiveRecord *record, const Json *meta, Tensor **out) {
   Metadata m;
   Storage *storage;
@@ -84,12 +90,18 @@ static Status read_raw(Pt2Weights *w, const ArchiveRecord *record, const Json *m
     memcpy(spec.strides, m.strides, sizeof m.strides);
     return tensor_new(&spec, out);
   }
+  /* What has two names is one tensor, as in the model, so that it has one gradient. */
+  const Tensor *first = map_get(&w->firsts, record->name);
+  if (first && is_view_of(first, &m)) return *out = tensor_retain(first), OK;
   TRY(record_storage(w, record, &storage));
   TRY(tensor_from_storage(storage, m.dtype, m.ndim, m.sizes, m.strides, m.offset, out));
   bool requires_grad = false;
   json_bool(json_get(meta, "requires_grad"), &requires_grad);
   if (requires_grad && (dtype_is_floating(m.dtype) || dtype_is_complex(m.dtype))) (*out)->flags |= TENSOR_REQUIRES_GRAD;
-  return OK;
+  if (first || map_put(&w->firsts, record->name, tensor_retain(*out))) return OK;
+  tensor_release(*out);
+  tensor_release(*out);
+  return status_out_of_memory();
 }
 
 /* ---- pickled ones ---- */
@@ -102,7 +114,8 @@ static Status read_pickled(const Pt2Weights *w, const ArchiveRecord *record, IVa
   Status status = byte_source_from_memory(bytes, length, &source);
   if (!status) {
     LoadOptions options = *w->options;
-    options.max_bytes = w->container->archive->bytes_left;
+    uint64_t left = w->container->archive->bytes_left;
+    options.max_bytes = left ? left : 1; /* 0 would be no limit */
     status = value_import(source, &options, out);
     byte_source_release(source);
   }
@@ -183,6 +196,7 @@ Status pt2_weights_read(Pt2Weights *w, const Pt2Container *container, const Load
                         DeviceMap *device_map) {
   *w = (Pt2Weights){.container = container, .options = options, .device_map = device_map};
   map_init(&w->storages, NULL);
+  map_init(&w->firsts, NULL);
   TRY(dict_new(TYPE(STRING), TYPE(ANY), &w->state));
   TRY(dict_new(TYPE(STRING), TYPE(ANY), &w->constants));
   if (container->is_older) {
@@ -194,7 +208,9 @@ Status pt2_weights_read(Pt2Weights *w, const Pt2Container *container, const Load
 }
 void pt2_weights_dispose(Pt2Weights *w) {
   for (MapEntry *e = map_next(&w->storages, NULL); e; e = map_next(&w->storages, e)) storage_release(e->value);
+  for (MapEntry *e = map_next(&w->firsts, NULL); e; e = map_next(&w->firsts, e)) tensor_release(e->value);
   map_dispose(&w->storages);
+  map_dispose(&w->firsts);
   if (w->state) ivalue_release(ivalue_dict(w->state));
   if (w->constants) ivalue_release(ivalue_dict(w->constants));
 }

@@ -10,6 +10,7 @@ typedef struct Pt2Weights {
   DeviceMap *device_map;
   Dict *state, *constants; /* str -> Tensor */
   Map storages;            /* a record's name -> owned Storage: what several tensors lie in */
+  Map firsts;              /* a record's name -> the first Tensor of it, owned */
 } Pt2Weights;
 
 /* Reads all of them. pt2_weights_dispose follows in either case. */

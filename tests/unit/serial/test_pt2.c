@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "wick/wick.h"
+#include "api/handles.h"
 #include "../../zip_writer.h"
 
 /* ---- files ---- */
@@ -206,6 +207,29 @@ static void test_names_of_tensors(void **state) {
   wick_module_release(module);
 }
 
+/* What the model has under two names is one tensor. */
+static void test_tied_tensors(void **state) {
+  (void)state;
+#define PAYLOAD(name, meta) "\"" name "\":{\"path_name\":\"w0\",\"use_pickle\":false,\"tensor_meta\":" meta "}"
+  static const char weights[] = "{\"config\":{" PAYLOAD("a.w", META(INT(1), INT(1))) "," PAYLOAD(
+      "b.w", META(INT(1), INT(1))) "," PAYLOAD("b.v", META(INT(2), INT(1))) "}}";
+  char message[600];
+  wick_module *module = load(pack(PLAIN(SUM), weights), message);
+  wick_value *states = NULL;
+  assert_non_null(module);
+  assert_int_equal(wick_module_state_dict(module, &states, NULL), WICK_OK);
+  wick_value *first = wick_value_get_text(states, "a.w"), *second = wick_value_get_text(states, "b.w"),
+             *other = wick_value_get_text(states, "b.v");
+  assert_ptr_equal(first->value.tensor, second->value.tensor);
+  assert_ptr_not_equal(first->value.tensor, other->value.tensor);
+  assert_ptr_equal(first->value.tensor->storage, other->value.tensor->storage);
+  wick_value_release(first);
+  wick_value_release(second);
+  wick_value_release(other);
+  wick_value_release(states);
+  wick_module_release(module);
+}
+
 /* ---- other files of that kind ---- */
 
 static void test_packages_without_program(void **state) {
@@ -244,8 +268,11 @@ static void test_damaged_programs(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_checks_sizes),     cmocka_unit_test(test_refusals),
-      cmocka_unit_test(test_names_of_tensors), cmocka_unit_test(test_packages_without_program),
+      cmocka_unit_test(test_checks_sizes),
+      cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_names_of_tensors),
+      cmocka_unit_test(test_tied_tensors),
+      cmocka_unit_test(test_packages_without_program),
       cmocka_unit_test(test_damaged_programs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
