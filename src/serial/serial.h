@@ -27,6 +27,7 @@
  *   serial/pt2/argument.h            what nodes are given and give
  *   serial/pt2/target.h              what they call
  *   serial/pt2/higher_order.h        calls that take graphs
+ *   serial/pt2/source_place.h        where in the model's source nodes come from
  *   serial/pt2/autocast.h            what regions of autocast cast
  *   serial/pt2/tree_spec.h           how arguments and results are nested
  *   serial/pt2/expression.h          sizes as formulas of symbols

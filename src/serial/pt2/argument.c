@@ -178,7 +178,7 @@ static NamedValue read_list(Pt2Builder *b, const Row *row, const Json *json, con
     NamedValue value = element_row ? read_row(b, element_row, e, element) : read_union(b, e, element);
     values[i] = named_value(b->graph, &value);
     if (!type_is_subtype(values[i]->type, element, NULL)) /* wants numbers of another kind, or tensors */
-      values[i] = value_convert(b->graph, element, values[i], true, (SourceRange){0});
+      values[i] = value_convert(b->graph, element, values[i], true, b->graph->range);
     if (!type_is_subtype(values[i]->type, element, NULL))
       pt2_fail(b, ERROR_DATA, "an element of a list has another type than the list");
   }

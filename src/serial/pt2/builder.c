@@ -60,7 +60,7 @@ Value *pt2_emit(Pt2Builder *b, const char *name, uint32_t count, Value *const *a
   NamedValue *named = ARENA_ARRAY(b->graph->arena, NamedValue, count + 1);
   for (uint32_t i = 0; i < count; i++) named[i] = (NamedValue){.value = arguments[i]};
   CallArguments call = {.count = count, .positional = named};
-  return operator_emit(b->graph, b->exec, str_from(name), (SourceRange){0}, &call);
+  return operator_emit(b->graph, b->exec, str_from(name), b->graph->range, &call);
 }
 
 void pt2_raise_if(Pt2Builder *b, Value *condition, Str format, uint32_t count, Value *const *values) {

@@ -19,7 +19,9 @@ typedef struct Pt2Autocast {
 
 typedef struct Pt2Builder {
   Graph *graph;
+  CompilationUnit *unit;
   Exec *exec;
+  Map places; /* "12:net.py" -> Source, of the unit */
   Pt2Scope *scope;
   const char *where; /* what is being built, for messages: "node add_1 (torch.ops.aten.add.Tensor)"; NULL: the whole */
   Pt2Autocast autocast;

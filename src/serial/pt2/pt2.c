@@ -20,7 +20,8 @@ static void build(Compilation *c, void *argument) {
   Loading *l = argument;
   l->arena.catch_point = &c->catch_point;
   l->graph = graph_new(&l->arena, &l->unit->store);
-  Pt2Builder b = {.graph = l->graph, .exec = c->exec};
+  Pt2Builder b = {.graph = l->graph, .unit = l->unit, .exec = c->exec};
+  map_init(&b.places, &l->arena);
   const Json *program = l->container.program;
   pt2_attributes_begin(&b, &l->attributes, l->unit, &l->weights);
   pt2_attributes_add_all(&b, &l->attributes,

@@ -7,6 +7,7 @@
 #include "serial/pt2/argument.h"
 #include "serial/pt2/autocast.h"
 #include "serial/pt2/higher_order.h"
+#include "serial/pt2/source_place.h"
 
 enum { MAX_GRAPH_DEPTH = 50 };
 
@@ -200,19 +201,19 @@ static void build_operator(Pt2Builder *b, const OpCall *of) {
   pt2_try(b, operator_check_name(op));
   read_call(b, of->inputs, schema, &call);
   bool fits =
-      !(op->flags & OP_BUILTIN) && schema_try_match(b->graph, schema, (SourceRange){0}, &call, true, &why, &matched);
+      !(op->flags & OP_BUILTIN) && schema_try_match(b->graph, schema, b->graph->range, &call, true, &why, &matched);
   if (fits) {
     strbuf_dispose(&why);
     Symbol kind = symbol_intern(name->name);
     if (kind == SYMBOL_NONE) pt2_try(b, status_out_of_memory());
     pt2_autocast_inputs(b, op, &matched);
-    Node *made = operator_insert_node(b->graph, op, kind, (SourceRange){0}, &matched);
+    Node *made = operator_insert_node(b->graph, op, kind, b->graph->range, &matched);
     pt2_define_outputs(b, of->outputs, made->output_count, made->outputs);
     return;
   }
   /* A number in the place of a tensor, ...: another overload takes it. */
   strbuf_dispose(&why);
-  define_results(b, of->outputs, operator_emit(b->graph, b->exec, name->name, (SourceRange){0}, &call),
+  define_results(b, of->outputs, operator_emit(b->graph, b->exec, name->name, b->graph->range, &call),
                  schema->return_count);
 }
 
@@ -304,6 +305,8 @@ static void build_node(Pt2Builder *b, const Json *node) {
   json_string(json_get(node, "name"), &name);
   if (!name.length) name = pt2_argument_name(json_first(json_array(node, "outputs")));
   const char *outer = b->where;
+  SourceRange range = b->graph->range;
+  b->graph->range = pt2_source_place(b, node);
   b->where = arena_printf(b->graph->arena, "node " STR_FMT " (" STR_FMT ")", PT2_SHORT(name), PT2_SHORT(target));
   const Pt2Target *row = find_target(target);
   if (row)
@@ -311,6 +314,7 @@ static void build_node(Pt2Builder *b, const Json *node) {
   else if (split_name(b, target, &op))
     build_operator(b, &(OpCall){op, first_of(node, "inputs"), first_of(node, "outputs")});
   b->where = outer;
+  b->graph->range = range;
 }
 void pt2_build_nodes(Pt2Builder *b, const Json *graph) {
   for (const Json *e = json_first(json_array(graph, "nodes")); e; e = json_next(e)) build_node(b, e);

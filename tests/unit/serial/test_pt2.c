@@ -188,6 +188,37 @@ static void test_refusals(void **state) {
   }
 }
 
+/* ---- places ---- */
+
+static void test_places_of_nodes(void **state) {
+  (void)state;
+#define TRACED(trace)                                                                                  \
+  PLAIN("{\"target\":\"torch.ops.aten.mm.default\",\"inputs\":[" INPUT("self", TENSOR("x")) "," INPUT( \
+      "mat2", TENSOR("w")) "],\"outputs\":[" TENSOR("sum") "],\"metadata\":{\"stack_trace\":\"" trace "\"}}")
+  static const struct {
+    const char *program, *wanted;
+  } cases[] = {
+      {TRACED("File \\\"a.py\\\", line 3, in f\\n    g(x)\\n  File \\\"b.py\\\", line 12, in g\\n    y = x @ w\\n"),
+       "File \"b.py\", line 12, in forward\ny = x @ w\n~~~~~~~~~ <--- HERE"},
+      {TRACED("File \\\"b.py\\\", line twelve, in g\\n  y\\n"), "in forward"},
+      {TRACED("File \\\""), "in forward"},
+      {TRACED(""), "in forward"},
+  };
+  char message[600];
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    wick_module *module = load(pack(cases[i].program, GOOD_WEIGHTS), message);
+    wick_value *x = floats("1"), *result;
+    wick_error *error;
+    if (!module) fail_msg("case %zu: %s", i, message);
+    assert_int_not_equal(wick_run(module, "forward", (const wick_value *const[]){x}, 1, NULL, 0, NULL, &result, &error),
+                         0);
+    if (!strstr(wick_error_trace(error), cases[i].wanted)) fail_msg("case %zu: %s", i, wick_error_trace(error));
+    wick_error_free(error);
+    wick_value_release(x);
+    wick_module_release(module);
+  }
+}
+
 /* ---- attributes ---- */
 
 static void test_names_of_tensors(void **state) {
@@ -268,11 +299,9 @@ static void test_damaged_programs(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_checks_sizes),
-      cmocka_unit_test(test_refusals),
-      cmocka_unit_test(test_names_of_tensors),
-      cmocka_unit_test(test_tied_tensors),
-      cmocka_unit_test(test_packages_without_program),
+      cmocka_unit_test(test_checks_sizes),     cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_places_of_nodes),  cmocka_unit_test(test_names_of_tensors),
+      cmocka_unit_test(test_tied_tensors),     cmocka_unit_test(test_packages_without_program),
       cmocka_unit_test(test_damaged_programs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
