@@ -14,7 +14,8 @@ typedef struct Import {
   struct Bytecode *bytecode; /* of an archive whose code is that; else NULL */
 } Import;
 
-/* The archive of a program. PyTorch's have all their records in one folder; only older ones of torch.export have none. */
+/* The archive of a program. PyTorch's have all their records in one folder; only older ones of torch.export have
+ * none. */
 Status archive_open_program(ByteSource *source, uint64_t max_bytes, Archive **out) MUST_CHECK;
 /* A unit for what is loaded: with the options' device map and operators. The caller's. */
 Status import_new_unit(const LoadOptions *options, CompilationUnit **out) MUST_CHECK;
