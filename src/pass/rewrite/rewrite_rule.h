@@ -123,8 +123,7 @@ typedef struct RewriteTable {
   uint32_t count;
 } RewriteTable;
 extern const RewriteTable rewrite_types, rewrite_lists, rewrite_dicts, rewrite_aliases, rewrite_numbers,
-    rewrite_products, rewrite_norms, rewrite_frozen, rewrite_expands, rewrite_linears,
-    rewrite_layers;
+    rewrite_products, rewrite_norms, rewrite_frozen, rewrite_expands, rewrite_linears, rewrite_layers;
 extern const RewriteTable *const rewrite_tables[REWRITE_TABLES];
 
 /* What one walk knows of the graph, found out when a rule asks. */

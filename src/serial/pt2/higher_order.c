@@ -257,12 +257,12 @@ static void build_subgraph(Pt2Builder *b, const Pt2Target *target, const Json *n
 }
 
 const Pt2Target pt2_higher_order_targets[] = {
-    {"torch.ops.higher_order.cond", build_cond, NULL},
-    {"torch.ops.higher_order.while_loop", build_while, NULL},
-    {"torch.ops.higher_order.map_impl", build_map, NULL},
-    {"torch.ops.higher_order.scan", build_scan, NULL},
-    {"torch.ops.higher_order.wrap_with_set_grad_enabled", build_grad_mode, NULL},
-    {"torch.ops.higher_order.wrap_with_autocast", build_autocast, NULL},
-    {"torch.ops.higher_order.invoke_subgraph", build_subgraph, NULL},
+    {"cond", build_cond, NULL},
+    {"while_loop", build_while, NULL},
+    {"map_impl", build_map, NULL},
+    {"scan", build_scan, NULL},
+    {"wrap_with_set_grad_enabled", build_grad_mode, NULL},
+    {"wrap_with_autocast", build_autocast, NULL},
+    {"invoke_subgraph", build_subgraph, NULL},
 };
 const size_t pt2_higher_order_count = sizeof pt2_higher_order_targets / sizeof *pt2_higher_order_targets;

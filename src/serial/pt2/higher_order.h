@@ -4,5 +4,6 @@
 
 #include "serial/pt2/target.h"
 
+/* By name alone: PyTorch 2.4 has some in torch._higher_order_ops, others have all in torch.ops.higher_order. */
 extern const Pt2Target pt2_higher_order_targets[];
 extern const size_t pt2_higher_order_count;

@@ -294,8 +294,10 @@ static const Pt2Target targets[] = {
 static const Pt2Target *find_target(Str name) {
   for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
     if (str_is(name, targets[i].name)) return &targets[i];
-  for (size_t i = 0; i < pt2_higher_order_count; i++)
-    if (str_is(name, pt2_higher_order_targets[i].name)) return &pt2_higher_order_targets[i];
+  bool is_higher =
+      str_starts_with(name, "torch.ops.higher_order.") || str_starts_with(name, "torch._higher_order_ops.");
+  for (size_t i = 0; i < pt2_higher_order_count && is_higher; i++)
+    if (str_is(str_after_last(name, '.'), pt2_higher_order_targets[i].name)) return &pt2_higher_order_targets[i];
   return NULL;
 }
 
