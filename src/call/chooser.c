@@ -39,6 +39,11 @@ static bool accepts_dtype(const Operator *op, const CallPlan *plan, DType dtype)
   return op->flags & (dtype_is_float8(dtype) ? OP_ACCEPT_FLOAT8 : OP_ACCEPT_UNSIGNED);
 }
 
+/* What reduces or scans tensors gives none of a limited dtype: its `dtype` is what it computes in. */
+static bool computes_in(const Operator *op) {
+  return op->row->cast == CAST_FULL_UNLESS_DTYPE;
+}
+
 /* A formula computes in the dtype that tensors promote to, which need not be limited; of unsigned integers functions
  * that give floating numbers compute in those. */
 static Status check_limited(const Call *call, const CallPlan *plan, IValue v) {
@@ -111,7 +116,7 @@ Status call_check_settings(const Call *call, const CallPlan *plan, bool *out_els
     if (!dtype_is_valid(v.i))
       return status_new(ERROR_RUNTIME, "Unrecognized dtype %lld for argument '" STR_FMT "'", (long long)v.i,
                         STR_ARG(plan->schema->arguments[i].name));
-    if (dtype_is_limited((DType)v.i) && !accepts_dtype(call->op, plan, (DType)v.i))
+    if (dtype_is_limited((DType)v.i) && (!accepts_dtype(call->op, plan, (DType)v.i) || computes_in(call->op)))
       return call_unsupported_dtype(call, (DType)v.i);
   }
   return OK;

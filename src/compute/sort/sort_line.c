@@ -44,6 +44,8 @@ void sort_keys(DType dtype, const char *data, int64_t byte_stride, int64_t count
     for (int64_t i = 0; i < count; i++) keys[i] = sort_key_of_double(reals[i]);
   } else {
     dtype_convert(DTYPE_INT64, keys, 1, dtype, data, stride, count);
+    if (dtype == DTYPE_UINT64) /* the order of signed numbers */
+      for (int64_t i = 0; i < count; i++) keys[i] ^= INT64_MIN;
   }
 }
 

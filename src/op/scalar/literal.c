@@ -166,12 +166,12 @@ static Status kernel_as_tensor_tensor(Call *c) {
   {                                                                                                    \
     .schema = "aten::tensor" overload "(" argument                                                     \
               ", *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", \
-    .kernel = kernel_tensor, .flags = OP_NOT_DIFFERENTIABLE | OP_ACCEPT_DEVICES                        \
+    .kernel = kernel_tensor, .flags = OP_NOT_DIFFERENTIABLE | OP_ACCEPT_DEVICES | OP_ACCEPT_LIMITED    \
   }
 #define AS_TENSOR_ROW(overload, argument)                                                                            \
   {                                                                                                                  \
     .schema = "aten::as_tensor" overload "(" argument ", *, ScalarType? dtype=None, Device? device=None) -> Tensor", \
-    .kernel = kernel_tensor, .flags = OP_NOT_DIFFERENTIABLE | OP_ACCEPT_DEVICES                                      \
+    .kernel = kernel_tensor, .flags = OP_NOT_DIFFERENTIABLE | OP_ACCEPT_DEVICES | OP_ACCEPT_LIMITED                  \
   }
 
 static const OpRow rows[] = {

@@ -112,7 +112,7 @@ static Status shape_heaviside(Call *call, TensorSpec *specs) {
   " == 0, torch.real(exponent) >= 0), torch.zeros([], dtype=grad.dtype, device=grad.device), grad * (result * " log \
   ").conj())"
 
-/* A schema whose second operand is a tensor or a number, with the gradients of each. */
+/* A schema whose second operand is a tensor or a number, with the gradients of each. Float8 is not mixed with numbers. */
 #define BINARY(name, more, cast_, formula, shape_function, grad_self, grad_other, grad_beside_number, ...)             \
   {.schema = "aten::" name ".Tensor(Tensor self, Tensor other) -> Tensor",                                             \
    .lower = formula,                                                                                                   \
@@ -123,7 +123,7 @@ static Status shape_heaviside(Call *call, TensorSpec *specs) {
    __VA_ARGS__},                                                                                                       \
   {                                                                                                                    \
     .schema = "aten::" name ".Scalar(Tensor self, Scalar other) -> Tensor", .lower = formula, .shape = shape_function, \
-    .grad = "self: " grad_beside_number, .flags = POINTWISE | (more), .cast = cast_                                    \
+    .grad = "self: " grad_beside_number, .flags = POINTWISE | ((more) & ~OP_ACCEPT_FLOAT8), .cast = cast_              \
   }
 
 static Status shape_power_of_number(Call *call, TensorSpec *specs) { /* row-major, unlike other powers */
