@@ -16,6 +16,7 @@ static bool element_of(IValue v, IValue *out, Status *status) {
   const Tensor *t = v.tensor;
   if (t->flags & TENSOR_UNUSUAL & ~(uint32_t)(TENSOR_CONJ | TENSOR_NEG | TENSOR_LIMITED)) return false;
   DType dtype = (DType)t->dtype;
+  if (dtype == DTYPE_UINT64 && tensor_item_int(t) < 0) return false; /* from 2^63 on */
   if (dtype_is_complex(dtype))
     *status = ivalue_from_complex(tensor_item_complex(t), out);
   else if (dtype == DTYPE_BOOL)

@@ -194,15 +194,23 @@ static Status give_as(Call *c, IValue number, DType as) {
   return OK;
 }
 
+/* Programs have no ints from 2^63 on. */
+static Status check_int(const Tensor *t) {
+  if (t->dtype != DTYPE_UINT64 || t->numel != 1 || tensor_item_int(t) >= 0) return OK;
+  return status_new(ERROR_RUNTIME, "value cannot be converted to type int64_t without overflow");
+}
+
 static Status kernel_item_as(Call *c) {
   DType as = (DType)call_param(c);
   IValue number;
+  TRY(check_int(call_tensor(c, 0)));
   TRY(item(call_tensor(c, 0), &number));
   return give_as(c, number, as);
 }
 
 static Status kernel_item(Call *c) {
   IValue number;
+  TRY(check_int(call_tensor(c, 0)));
   TRY(item(call_tensor(c, 0), &number));
   call_set(c, 0, number);
   return OK;
@@ -250,8 +258,11 @@ static Status kernel_result_type(Call *c) {
   { .schema = text, .kernel = kernel_function, .flags = OP_ACCEPT_ANY | OP_NOT_DIFFERENTIABLE }
 #define MEASURE(text, kernel_function) \
   { .schema = text, .kernel = kernel_function, .flags = OP_ACCEPT_ANY | OP_NOT_DIFFERENTIABLE | OP_METADATA_ONLY }
-#define ITEM(text, ...) \
-  { .schema = text, .flags = OP_ACCEPT_CONJ | OP_NOT_DIFFERENTIABLE | OP_ELEMENT, .kernel = __VA_ARGS__ }
+#define ITEM(text, ...)                                                                               \
+  {                                                                                                   \
+    .schema = text, .flags = OP_ACCEPT_CONJ | OP_ACCEPT_LIMITED | OP_NOT_DIFFERENTIABLE | OP_ELEMENT, \
+    .kernel = __VA_ARGS__                                                                             \
+  }
 #define COMPLEX_OF(overload, a, b)                                                                    \
   {                                                                                                   \
     .schema = "aten::Complex." overload "(" a ", " b ") -> complex", .kernel = kernel_complex_of_two, \

@@ -59,6 +59,8 @@ static void test_versions(void **state) {
   for (int version = 1; version <= 3; version++)
     expect_values(version, DICT("'<i4'"), 118, "\1\0\0\0\2\1\0\0", 8, " 1\n 258");
   expect_values(2, DICT("'<i4'"), 70000, "\1\0\0\0\2\1\0\0", 8, " 1\n 258");
+  expect_values(1, DICT("'<u2'"), 0, "\1\0\377\377", 4, "UInt16");
+  expect_values(1, DICT("'<u8'"), 0, "\1\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0", 16, "UInt64");
   expect_refusal(4, DICT("'<i4'"), "version 4.0 of the format");
   expect_refusal(0, DICT("'<i4'"), "version 0.0 of the format");
 }

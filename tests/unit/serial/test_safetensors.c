@@ -60,6 +60,31 @@ static void test_reads(void **state) {
   wick_value_release(dict);
 }
 
+static void test_reads_limited_dtypes(void **state) {
+  static const struct {
+    const char *name;
+    uint32_t dtype;
+  } rows[] = {{"U16", WICK_UINT16},          {"U32", WICK_UINT32},
+              {"U64", WICK_UINT64},          {"F8_E4M3", WICK_FLOAT8_E4M3FN},
+              {"F8_E5M2", WICK_FLOAT8_E5M2}, {"F8_E8M0", WICK_FLOAT8_E8M0FNU}};
+  (void)state;
+  if (!has_json()) skip();
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char header[120], message[400];
+    snprintf(header, sizeof header, "{\"a\":{\"dtype\":\"%s\",\"shape\":[2],\"data_offsets\":[0,%zu]}}", rows[i].name,
+             2 * wick_dtype_bytes(rows[i].dtype));
+    wick_value *dict = load(file_with(header, 2 * wick_dtype_bytes(rows[i].dtype)), message);
+    assert_non_null(dict);
+    wick_value *a = wick_value_get_text(dict, "a");
+    wick_tensor_view view = {.size = sizeof view};
+    assert_int_equal(wick_tensor_view_of(a, &view, NULL), WICK_OK);
+    assert_int_equal(view.dtype, rows[i].dtype);
+    assert_memory_equal(view.data, numbers, 2 * wick_dtype_bytes(rows[i].dtype));
+    wick_value_release(a);
+    wick_value_release(dict);
+  }
+}
+
 static void test_refusals(void **state) {
   (void)state;
   if (!has_json()) skip();
@@ -191,10 +216,8 @@ static void test_load_state(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_reads),
-      cmocka_unit_test(test_refusals),
-      cmocka_unit_test(test_cut_files),
-      cmocka_unit_test(test_load_state),
+      cmocka_unit_test(test_reads),     cmocka_unit_test(test_reads_limited_dtypes), cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_cut_files), cmocka_unit_test(test_load_state),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

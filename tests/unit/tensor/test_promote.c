@@ -75,6 +75,32 @@ static void wrapped_tensors_are_weak(void **state) {
   tensor_release(ints);
 }
 
+/* As PyTorch 2.14: of the dtypes of 2.x only unsigned integers promote, to floating dtypes. */
+static void promotes_limited_dtypes(void **state) {
+  (void)state;
+  DType result;
+  assert_int_equal(dtype_promote(DTYPE_UINT16, DTYPE_UINT16), DTYPE_UINT16);
+  assert_int_equal(dtype_promote(DTYPE_UINT16, DTYPE_BFLOAT16), DTYPE_BFLOAT16);
+  assert_int_equal(dtype_promote(DTYPE_FLOAT64, DTYPE_UINT64), DTYPE_FLOAT64);
+  assert_int_equal(dtype_promote(DTYPE_UINT16, DTYPE_UINT32), DTYPE_NO_PROMOTION);
+  assert_int_equal(dtype_promote(DTYPE_FLOAT8_E5M2, DTYPE_FLOAT32), DTYPE_NO_PROMOTION);
+  Promotion p = PROMOTION_EMPTY;
+  Tensor *bytes = make(DTYPE_FLOAT8_E5M2, 1), *floats = make(DTYPE_FLOAT32, 1);
+  promotion_add(&p, bytes);
+  promotion_add_scalar(&p, DTYPE_INT64);
+  assert_null(promotion_finish(&p, &result));
+  assert_int_equal(result, DTYPE_FLOAT8_E5M2);
+  promotion_add(&p, floats);
+  Status status = promotion_finish(&p, &result);
+  assert_non_null(status);
+  assert_string_equal(status->message,
+                      "Promotion for Float8 Types is not supported, attempted to promote Float8_e5m2 "
+                      "and Float");
+  status_free(status);
+  tensor_release(bytes);
+  tensor_release(floats);
+}
+
 static void tells_castable_dtypes(void **state) {
   (void)state;
   assert_true(dtype_can_cast(DTYPE_INT64, DTYPE_UINT8));
@@ -87,6 +113,7 @@ static void tells_castable_dtypes(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(promotes_pairs), cmocka_unit_test(promotes_by_category),
                                      cmocka_unit_test(wrapped_tensors_are_weak),
+                                     cmocka_unit_test(promotes_limited_dtypes),
                                      cmocka_unit_test(tells_castable_dtypes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
