@@ -348,6 +348,8 @@ def layer_norm_parts(grad: Tensor, input: Tensor, count: int, mean: Tensor, scal
     by_weight, by_bias = grad * normalized, grad
     if len(outer) > 0:
         by_weight, by_bias = by_weight.sum(outer), by_bias.sum(outer)
+    else:
+        by_bias = grad.clone()
     is_given = weight is not None
     return wanted(inner, mask[0]), wanted(by_weight, mask[1] and is_given), wanted(by_bias, mask[2] and is_given)
 

@@ -66,8 +66,9 @@ static const OpRow rows[] = {
              "return torch.embedding_dense_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq)"),
     BACKWARD("masked_scatter_backward(Tensor grad_output, Tensor mask, SymInt[] sizes) -> Tensor",
              "return masked_scatter_source_backward(grad_output, mask, sizes)"),
-    BACKWARD("cumprod_backward(Tensor grad, Tensor input, int dim, Tensor output) -> Tensor",
-             "return cumprod_backward(grad, input, dim, output)"),
+    {.schema = "aten::cumprod_backward(Tensor grad, Tensor input, int dim, Tensor output) -> Tensor",
+     .body = "return cumprod_backward(grad, input, dim, output)",
+     .flags = OP_RETURNS_ARGUMENT},
     BACKWARD("_weight_norm_interface_backward(Tensor grad_w, Tensor saved_v, Tensor saved_g, Tensor saved_norms, int "
              "dim) -> (Tensor, Tensor)",
              "axes = [d for d in range(saved_v.dim()) if d != dim]\n"
