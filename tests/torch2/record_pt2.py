@@ -207,7 +207,7 @@ class Recorder:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--folder", default="/tmp/pt2x")
+    parser.add_argument("--folder", default="cases")
     parser.add_argument("--megabytes", type=int, default=2000)
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--operators", action="store_true")
