@@ -58,7 +58,8 @@ _LAZY_MODULES = frozenset((
     "profiler", "quantization", "runtime", "special", "storage", "testing", "utils", "version",
 ))
 _LAZY_NAMES = dict.fromkeys((
-    "autocast", "autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache", "get_autocast_cpu_dtype", "get_autocast_gpu_dtype",
+    "autocast", "autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache",
+    "get_autocast_cpu_dtype", "get_autocast_gpu_dtype",
     "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_autocast_enabled", "set_autocast_cache_enabled",
     "set_autocast_cpu_dtype", "set_autocast_cpu_enabled", "set_autocast_enabled", "set_autocast_gpu_dtype",
 ), ".amp.autocast_mode")

@@ -191,7 +191,14 @@ def einsum(equation, *operands):
     if not isinstance(equation, str):
         raise NotImplementedError("einsum takes an equation as text")
     operands = list(_tensors(operands))
+    if _C._has_torch_function(operands):  # traces record it by its operands, not by a list of them
+        return _C._handle_torch_function(einsum, operands, (equation,) + tuple(operands), {}, "einsum")
     return _aten("aten::einsum")(equation, operands)
+
+
+def _given(out):
+    """The argument ``out``, where there is one: the schemas of programs, and so of traces, have no None for it."""
+    return {} if out is None else {"out": out}
 
 
 def tensordot(a, b, dims=2, out=None):
@@ -206,7 +213,7 @@ def tensordot(a, b, dims=2, out=None):
         if dims < 0:
             raise RuntimeError("tensordot expects dims >= 0, but got dims=%s" % dims)
         of_a, of_b = list(range(-dims, 0)), list(range(dims))
-    return _aten("aten::tensordot")(a, b, list(of_a), list(of_b), out=out)
+    return _aten("aten::tensordot")(a, b, list(of_a), list(of_b), **_given(out))
 
 
 def block_diag(*tensors):
@@ -221,7 +228,7 @@ def cartesian_prod(*tensors):
 
 def chain_matmul(*matrices, out=None):
     """The product of matrices, in the order that takes the fewest multiplications."""
-    return _aten("aten::linalg_multi_dot")(list(_tensors(matrices)), out=out)
+    return _aten("aten::linalg_multi_dot")(list(_tensors(matrices)), **_given(out))
 
 
 def align_tensors(*tensors):
@@ -253,7 +260,7 @@ def nonzero(input, *, out=None, as_tuple=False):
     """The indices of elements that are not zero: a row for each, or a tensor for each dimension."""
     if as_tuple:
         return _aten("aten::nonzero_numpy")(input)
-    return _aten("aten::nonzero")(input, out=out)
+    return _aten("aten::nonzero")(input, **_given(out))
 
 
 def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode="reflect",

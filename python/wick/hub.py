@@ -1,6 +1,9 @@
 """Names that programs for torch.hub import. Nothing is fetched: files must be there."""
 import os
+import re
+from urllib.parse import urlparse  # noqa: F401
 
+HASH_REGEX = re.compile(r'-([a-f0-9]*)\.')  # of names of files that have the beginning of their SHA-256 in them
 
 _dir = None
 

@@ -9,4 +9,5 @@ LinAlgError = RuntimeError  # what solvers raise where a matrix has no solution
 def multi_dot(tensors, *, out=None):
     """The product of matrices, in the order that takes the fewest multiplications."""
     from . import _C
-    return _C.operator("aten::linalg_multi_dot")(list(tensors), out=out)
+    operator = _C.operator("aten::linalg_multi_dot")
+    return operator(list(tensors)) if out is None else operator(list(tensors), out=out)

@@ -2,6 +2,7 @@
 import contextlib
 import functools
 import inspect
+import math
 
 from .graph import Graph
 from .graph_module import GraphModule
@@ -34,6 +35,33 @@ def _recording(original):
     return wrapped
 
 
+class PHBase:
+    """The class of PH."""
+
+    def __repr__(self):
+        return "PH"
+
+
+PH = PHBase()  # in concrete_args: a parameter that the graph keeps
+_proxyable_classes = {}
+
+
+class ProxyableClassMeta(type):
+    """A metaclass: objects that are made of Proxies are recorded as calls of their class, those made of other things
+    become constants of the module."""
+
+    def __init__(cls, name, bases, attrs):
+        _proxyable_classes[cls] = None
+        super().__init__(name, bases, attrs)
+
+    def __call__(cls, *args, **kwargs):
+        found = []
+        map_aggregate((args, kwargs), lambda leaf: found.append(leaf) if isinstance(leaf, Proxy) else None)
+        if found:
+            return found[0].tracer.create_proxy("call_function", cls, args, kwargs)
+        return super().__call__(*args, **kwargs)
+
+
 _MISSING = object()
 
 
@@ -60,10 +88,19 @@ def _patched(changes):
 
 
 class Tracer(TracerBase):
-    """Makes a Graph of what a function or a module does. Derive from it to say which modules are leaves."""
+    """Makes a Graph of what a function or a module does. Derive from it to say which modules are leaves.
 
-    def __init__(self, autowrap_modules=(), autowrap_functions=(), param_shapes_constant=False):
-        self._functions = tuple(autowrap_functions)
+    Calls of ``autowrap_functions``, and of the public functions of ``autowrap_modules``, are recorded and not looked
+    into.
+    """
+
+    def __init__(self, autowrap_modules=(math,), autowrap_functions=(), param_shapes_constant=False):
+        if param_shapes_constant:
+            raise NotImplementedError("wick does not trace with the shapes of parameters as constants")
+        self._modules = tuple(autowrap_modules)
+        self._functions = {id(function) for function in autowrap_functions}
+        self._functions |= {id(value) for module in self._modules for name, value in vars(module).items()
+                            if not name.startswith("_") and callable(value)}
         self.root = self.graph = None
         self.module_paths = {}
 
@@ -88,6 +125,18 @@ class Tracer(TracerBase):
             return forward(*args, **kwargs)
         return self.create_proxy("call_module", path, args, kwargs)
 
+    def getattr(self, attr, attr_val, parameter_proxy_cache):
+        """What a module that is looked into reads: of a parameter of the root a Proxy, one for each."""
+        from ..nn import Parameter
+        if not isinstance(attr_val, Parameter):
+            return attr_val
+        for path, parameter in self.root.named_parameters():
+            if parameter is attr_val:
+                if path not in parameter_proxy_cache:
+                    parameter_proxy_cache[path] = self.create_proxy("get_attr", path, (), {})
+                return parameter_proxy_cache[path]
+        return attr_val
+
     # ---- tensors ----
 
     def create_arg(self, a):
@@ -100,6 +149,8 @@ class Tracer(TracerBase):
             return self.create_node("get_attr", self._path_of_tensor(value), (), {})
         if isinstance(value, wick.nn.Module):
             return self.create_node("get_attr", self.path_of_module(value), (), {})
+        if type(value) in _proxyable_classes:
+            return self.create_node("get_attr", self._constant(value, "_%s_constant_" % type(value).__name__), (), {})
         return self._leaf(value)
 
     def _path_of_tensor(self, tensor):
@@ -111,11 +162,15 @@ class Tracer(TracerBase):
             for name, value in vars(module).items():
                 if value is tensor:
                     return prefix + "." + name if prefix else name
+        return self._constant(tensor, "_tensor_constant")
+
+    def _constant(self, value, name):
+        """The path of a value that is kept in the root under a new name."""
         count = 0
-        while hasattr(self.root, "_tensor_constant%d" % count):
+        while hasattr(self.root, name + str(count)):
             count += 1
-        setattr(self.root, "_tensor_constant%d" % count, tensor)
-        return "_tensor_constant%d" % count
+        setattr(self.root, name + str(count), value)
+        return name + str(count)
 
     # ---- tracing ----
 
@@ -124,7 +179,7 @@ class Tracer(TracerBase):
         for name, one in inspect.signature(function).parameters.items():
             has_default = one.default is not inspect.Parameter.empty
             default = (one.default,) if has_default else ()
-            if concrete_args is not None and name in concrete_args:
+            if concrete_args is not None and concrete_args.get(name, PH) is not PH:
                 value = self._fixed(name, concrete_args[name])
             elif one.kind == one.VAR_POSITIONAL:
                 made.append(self.create_proxy("placeholder", "*" + name, (), {}))
@@ -144,6 +199,10 @@ class Tracer(TracerBase):
     def _fixed(self, name, value):
         """A parameter whose value is known to the trace: the graph checks that it is given that."""
         import wick
+        leaves = []
+        map_aggregate(value, leaves.append)
+        if PH in leaves:
+            raise NotImplementedError("wick does not trace with PH inside of containers")
         given = self.create_proxy("placeholder", name + "_1", (), {})
         text = "%s has been specialized to have value %s but got another value" % (name, value)
         self.create_proxy("call_function", wick._assert, (given == value, text), {})
@@ -156,21 +215,35 @@ class Tracer(TracerBase):
             self.root, function = root, root.forward
         else:
             self.root, function = nn.Module(), root
-        self.graph = Graph(self.root)
+        self.graph = Graph(self.root, type(self))
         args, kwargs = self._parameters(function, concrete_args)
         if "**" in kwargs:
             raise NotImplementedError("symbolic_trace: parameters of the kind **kwargs")
-        plain_call, tracer = nn.Module.__call__, self
+        plain_call, plain_getattr, tracer, proxies = nn.Module.__call__, nn.Module.__getattr__, self, {}
 
         def call(module, *args, **kwargs):
             return tracer.call_module(module, functools.partial(plain_call, module), args, kwargs)
-        changes = [(nn.Module, "__call__", call)] + [(names, name, None) for names, name in _wrapped]
-        changes += [(function.__globals__, name, None) for one in self._functions
-                    for name, value in list(getattr(function, "__globals__", {}).items()) if value is one]
+
+        def read(module, name):
+            return tracer.getattr(name, plain_getattr(module, name), proxies)
+        changes = [(nn.Module, "__call__", call), (nn.Module, "__getattr__", read)]
+        changes += [(names, name, None) for names, name in _wrapped]
+        changes += self._wrapped_names(function)
         with _patched(changes):
             result = function(*args, **kwargs)
         self.create_node("output", "output", (self.create_arg(result),), {})
         return self.graph
+
+
+    def _wrapped_names(self, function):
+        """Where functions that are not looked into are named: in the modules that are wrapped, and beside the
+        function and the modules' forwards."""
+        tables = {id(vars(module)): vars(module) for module in self._modules}
+        for one in [function] + [type(module).forward for module in self.root.modules()]:
+            names = getattr(inspect.unwrap(one), "__globals__", {})
+            tables[id(names)] = names
+        return [(names, name, None) for names in tables.values() for name, value in list(names.items())
+                if id(value) in self._functions and not name.startswith("_")]
 
 
 def symbolic_trace(root, concrete_args=None):

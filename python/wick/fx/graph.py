@@ -105,7 +105,7 @@ class Graph:
     """What a traced function or module does; Nodes are added where the insert point is, at the end at first."""
 
     def __init__(self, owning_module=None, tracer_cls=None):
-        self.owning_module = owning_module
+        self.owning_module, self._tracer_cls = owning_module, tracer_cls
         self._root = Node(self, "", "root", "", (), {})
         self._point = self._root
         self._names = {}

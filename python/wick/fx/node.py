@@ -1,4 +1,15 @@
 """A step of a Graph: a placeholder, an attribute, a call of a function, a method or a module, or the output."""
+from typing import Any, Callable, Dict, List, Optional, Tuple, Union
+
+import wick
+
+from .immutable_collections import immutable_dict, immutable_list
+
+BaseArgumentTypes = Union[str, int, float, bool, complex, wick.dtype, wick.Tensor, wick.device, wick.memory_format,
+                          wick.layout]
+base_types = BaseArgumentTypes.__args__
+Target = Union[Callable[..., Any], str]
+Argument = Optional[Union[Tuple[Any, ...], List[Any], Dict[str, Any], slice, "Node", BaseArgumentTypes]]
 
 OPS = ("placeholder", "get_attr", "call_function", "call_method", "call_module", "output", "root")
 _effects = set()  # functions whose calls stay although nothing uses what they give
@@ -11,14 +22,15 @@ def has_side_effect(fn):
 
 
 def map_aggregate(value, fn):
-    """The same structure of tuples, lists, dicts and slices, with what `fn` makes of each leaf."""
+    """The same structure of tuples, lists, dicts and slices, with what `fn` makes of each leaf; lists and dicts are
+    such as can't be changed."""
     if isinstance(value, tuple):
         items = [map_aggregate(item, fn) for item in value]
         return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
     if isinstance(value, list):
-        return [map_aggregate(item, fn) for item in value]
+        return immutable_list(map_aggregate(item, fn) for item in value)
     if isinstance(value, dict):
-        return {key: map_aggregate(item, fn) for key, item in value.items()}
+        return immutable_dict((key, map_aggregate(item, fn)) for key, item in value.items())
     if isinstance(value, slice):
         return slice(*(map_aggregate(part, fn) for part in (value.start, value.stop, value.step)))
     return fn(value)
@@ -39,6 +51,8 @@ def qualified_name(function):
     if isinstance(operators, str):  # an operator of the registry
         return "torch." + operators.partition("::")[2]
     module = function.__module__ or "builtins"
+    if module == "wick._functions":  # where torch has it
+        module = "torch.functional" if name in wick.functional.__all__ else "torch"
     if module == "wick" or module.startswith("wick."):
         module = "torch" + module[4:]
     return "%s.%s" % ({"_operator": "operator"}.get(module, module), name or repr(function))
@@ -89,13 +103,13 @@ class Node:
     def _set(self, args, kwargs):
         for used in self._inputs:
             used.users.pop(self, None)
-        self._args, self._kwargs, self._inputs = tuple(args), dict(kwargs), {}
+        self._inputs = {}
 
         def note(used):
             self._inputs[used] = None
             used.users[self] = None
             return used
-        map_arg((self._args, self._kwargs), note)
+        self._args, self._kwargs = map_arg((tuple(args), dict(kwargs)), note)
 
     @property
     def all_input_nodes(self):
@@ -141,10 +155,32 @@ class Node:
         return changed
 
     def is_impure(self):
-        """Whether it stays although nothing uses it."""
+        """Whether it stays although nothing uses it; a module that has ``_is_impure`` set is called."""
         if self.op in ("placeholder", "output"):
             return True
+        if self.op == "call_module" and self.graph.owning_module is not None:
+            return getattr(self.graph.owning_module.get_submodule(self.target), "_is_impure", False)
         return self.op == "call_function" and self.target in _effects
+
+    @property
+    def stack_trace(self):
+        """Where it was recorded, if its ``meta`` says so."""
+        return self.meta.get("stack_trace")
+
+    @stack_trace.setter
+    def stack_trace(self, trace):
+        self.meta["stack_trace"] = trace
+
+    def normalized_arguments(self, root, arg_types=None, kwarg_types=None, normalize_to_only_use_kwargs=False):
+        """The arguments as the signature of what is called has them, with defaults; None where there is no telling.
+        ``root`` has the modules; types say which of several overloads is meant."""
+        from .operator_schemas import normalize_function, normalize_module
+        if self.op == "call_function":
+            return normalize_function(self.target, self.args, self.kwargs, arg_types, kwarg_types,
+                                      normalize_to_only_use_kwargs)
+        if self.op == "call_module":
+            return normalize_module(root, self.target, self.args, self.kwargs, normalize_to_only_use_kwargs)
+        return None
 
     def format_node(self):
         """A line of the graph's text."""

@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+from typing import Any, Dict, List, Optional, Tuple, Union  # noqa: F401
 
 from . import _graph_types, _types
 from ._types import (BroadcastingList1, BroadcastingList2, BroadcastingList3, BroadcastingList4,  # noqa: F401
