@@ -204,6 +204,18 @@ class Traces(unittest.TestCase):
         module, x = fx.symbolic_trace(dots), torch.rand(2, 2)
         torch.testing.assert_close(torch.jit.script(module)(x), dots(x))
 
+    def test_assertions(self):
+        def checked(x):
+            torch._assert(x.size(0) == 2, "two of them")
+            return x + 1
+        module = fx.symbolic_trace(checked)
+        module.graph.eliminate_dead_code()
+        module.recompile()
+        self.assertIn("torch._assert(", module.code)
+        self.assertEqual(module(torch.ones(2)).tolist(), [2, 2])
+        with self.assertRaisesRegex(AssertionError, "two of them"):
+            module(torch.ones(3))
+
     def test_classes_that_are_recorded(self):
         module = fx.symbolic_trace(pairs)
         self.assertEqual([node.op for node in module.graph.nodes],

@@ -64,6 +64,8 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
 
 def _assert(condition, message):
     """Fails with the message unless the condition holds."""
+    if type(condition) is not Tensor and _C._has_torch_function((condition,)):  # traces record it
+        return _C._handle_torch_function(_assert, (condition,), (condition, message), {}, "_assert")
     assert condition, message
 
 

@@ -12,7 +12,7 @@ Target = Union[Callable[..., Any], str]
 Argument = Optional[Union[Tuple[Any, ...], List[Any], Dict[str, Any], slice, "Node", BaseArgumentTypes]]
 
 OPS = ("placeholder", "get_attr", "call_function", "call_method", "call_module", "output", "root")
-_effects = set()  # functions whose calls stay although nothing uses what they give
+_effects = {wick._assert}  # functions whose calls stay although nothing uses what they give
 
 
 def has_side_effect(fn):
