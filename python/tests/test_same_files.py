@@ -53,6 +53,14 @@ class Values(unittest.TestCase):
         self.assertEqual((got["part"].tolist(), got["turned"][0, 1].item()), ([2, 9, 4], 9))
         self.assertIs(got["same"], got["base"])
 
+    @unittest.skipUnless(hasattr(torch, "float8_e5m2"), "PyTorch 2.x")
+    def test_dtypes_of_2(self):
+        got = again({"whole": torch.tensor([1, 65535], dtype=torch.uint16), "list": [1, 2],
+                     "number": torch.tensor([2.5]).to(torch.float8_e4m3fn)})
+        self.assertEqual((got["whole"].dtype, got["whole"].tolist()), (torch.uint16, [1, 65535]))
+        self.assertEqual((got["number"].dtype, got["number"].tolist()), (torch.float8_e4m3fn, [2.5]))
+        self.assertEqual(got["list"], [1, 2])
+
     def test_parameters(self):
         got = again(nn.Parameter(torch.ones(1)))
         self.assertIs(type(got), nn.Parameter)

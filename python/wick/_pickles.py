@@ -7,6 +7,7 @@ import argparse
 import collections
 import io
 import pickle
+import re
 import zipfile
 
 from . import _C
@@ -38,6 +39,16 @@ class _Storage:
 def _rebuild_tensor(storage, offset, size, stride, requires_grad=False, hooks=None, metadata=None):
     made = storage.flat.as_strided(tuple(size), tuple(stride), offset)
     return made.requires_grad_() if requires_grad else made
+
+
+def _rebuild_tensor_of_bytes(storage, offset, size, stride, requires_grad, hooks, dtype, metadata=None):
+    if len(storage.flat) == 0:
+        return _C.tensor([], dtype=dtype).as_strided(tuple(size), tuple(stride))
+    return _rebuild_tensor(_Storage(storage.flat.view(dtype)), offset, size, stride, requires_grad)
+
+
+def _same(value, text=None):
+    return value
 
 
 def _rebuild_parameter(data, requires_grad, hooks):
@@ -78,7 +89,12 @@ class _Reader(pickle.Unpickler):
         elif module.split(".")[0] == "numpy":
             found = _numpy(module, name)
         elif module == "torch._utils":
-            found = {"_rebuild_tensor_v2": _rebuild_tensor, "_rebuild_parameter": _rebuild_parameter}.get(name)
+            found = {"_rebuild_tensor_v2": _rebuild_tensor, "_rebuild_tensor_v3": _rebuild_tensor_of_bytes,
+                     "_rebuild_parameter": _rebuild_parameter}.get(name)
+        elif module == "torch.jit._pickle":  # values of programs: with the types of containers
+            found = _same if name == "restore_type_tag" or re.fullmatch("build_[a-z]+list", name) else None
+        elif (module, name) == ("torch.storage", "UntypedStorage"):
+            found = _C.uint8
         elif module == "torch":
             found = _STORAGES.get(name, getattr(_C, name, None) if name in _C_NAMES else None)
         if found is None:

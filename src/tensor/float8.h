@@ -1,5 +1,5 @@
-/* float8: numbers of eight bits. Two layouts with infinities or saturation, two with one NaN and no negative zero (fnuz),
- * and bare exponents (e8m0fnu), the scales of blocks. */
+/* float8: numbers of eight bits. Two layouts with infinities or saturation, two with one NaN and no negative zero
+ * (fnuz), and bare exponents (e8m0fnu), the scales of blocks. */
 #pragma once
 
 #include <stdbool.h>

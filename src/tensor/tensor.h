@@ -4,7 +4,7 @@
  *   tensor/dtype.h    dtypes
  *   tensor/changed.h  what is done when a tensor changes that guards rely on
  *   tensor/half.h     half precision by the line
- *   tensor/float8.h   eight bits as numbers
+ *   tensor/float8.h   numbers of eight bits
  *   tensor/storage_share.h  one memory for several storages; what is made of a storage's content
  *   tensor/storage_drop.h  memory that is given back while something else can make its content again
  *   tensor/storage_alike.h  storages of equal content

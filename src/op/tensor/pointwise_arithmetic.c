@@ -112,7 +112,8 @@ static Status shape_heaviside(Call *call, TensorSpec *specs) {
   " == 0, torch.real(exponent) >= 0), torch.zeros([], dtype=grad.dtype, device=grad.device), grad * (result * " log \
   ").conj())"
 
-/* A schema whose second operand is a tensor or a number, with the gradients of each. Float8 is not mixed with numbers. */
+/* A schema whose second operand is a tensor or a number, with the gradients of each. Float8 is not mixed with
+ * numbers. */
 #define BINARY(name, more, cast_, formula, shape_function, grad_self, grad_other, grad_beside_number, ...)             \
   {.schema = "aten::" name ".Tensor(Tensor self, Tensor other) -> Tensor",                                             \
    .lower = formula,                                                                                                   \
