@@ -56,6 +56,8 @@ json "$wick" run out.py 'ones(2)' --json
 grep -qF '"result": {"a": [1, 1], "b": [2, [[1, 1], [2, 2]]]}}' out || { cat out; failed=1; }
 json "$wick" run out.py --method numbers 'ones(2)' --json
 grep -qF '"result": [[null, 1e999, -1e999], 0.33333333333333331, [0, 1], [[1, true]], null, "\"\né"]}' out || { cat out; failed=1; }
+printf 'def forward():\n    return torch.tensor([-1, 5]).to(torch.uint64)\n' > large.py
+"$wick" run large.py --json | grep -qF '[18446744073709551615, 5]' || { echo "--json of uint64"; failed=1; }
 json "$wick" run out.py --method fails 'ones(2)' --json
 grep -qF '{"error": "out.py: ' out && grep -q "^before$" err || { echo "--json of a failure:"; cat out err; failed=1; }
 json "$wick" run missing.py --json

@@ -2,6 +2,7 @@
 import argparse
 import collections
 import io
+import pickletools
 import unittest
 import warnings
 import zipfile
@@ -76,6 +77,20 @@ class Values(unittest.TestCase):
         got = again({"optimizer": optimizer.state_dict(), "seen": {3}})
         optimizer.load_state_dict(got["optimizer"])
         self.assertEqual(sorted(got["optimizer"]["state"][0]), ["exp_avg", "exp_avg_sq", "step"])
+
+
+class Globals(unittest.TestCase):
+    def test_what_any_torch_load_takes(self):
+        """Nothing but what PyTorch 2.x reads with weights_only, its default."""
+        file = io.BytesIO()
+        torch.save({"a": torch.ones(2), "ints": [1, 2], "floats": [1.5], "pair": (1, "x"), "none": None, "empty": [],
+                    "inner": {"tensors": [torch.zeros(1)], 3: [True]}}, file)
+        with zipfile.ZipFile(file) as archive:
+            name = [name for name in archive.namelist() if name.endswith("data.pkl")][0]
+            found = {"%s.%s" % (argument.split()[0], argument.split()[1])
+                     for opcode, argument, _ in pickletools.genops(archive.read(name)) if opcode.name == "GLOBAL"}
+        self.assertLessEqual(found, {"torch._utils._rebuild_tensor_v2", "torch.FloatStorage",
+                                     "collections.OrderedDict"})
 
 
 class Places(unittest.TestCase):

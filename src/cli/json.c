@@ -81,6 +81,10 @@ void json_put_int(Json *json, long long value) {
   before_value(json);
   fprintf(json->to, "%lld", value);
 }
+static void put_unsigned(Json *json, unsigned long long value) {
+  before_value(json);
+  fprintf(json->to, "%llu", value);
+}
 static void put_real(Json *json, double value, int digits) {
   before_value(json);
   if (isnan(value))
@@ -108,14 +112,16 @@ typedef struct Elements {
   Json *json;
   const wick_tensor_view *view;
   const char *data;
-  int digits; /* that a number of the tensor's dtype needs */
-  bool is_bool;
+  int digits;     /* that a number of the tensor's dtype needs */
+  uint32_t dtype; /* that the tensor had */
 } Elements;
 static const char *put_elements(const Elements *e, int dim, const char *at) {
   assert(dim <= e->view->ndim);
   if (dim == e->view->ndim) {
-    if (e->is_bool)
+    if (e->dtype == WICK_BOOL8)
       json_put_bool(e->json, *(const int64_t *)at);
+    else if (e->dtype == WICK_UINT64)
+      put_unsigned(e->json, *(const uint64_t *)at);
     else if (e->view->dtype == WICK_INT64)
       json_put_int(e->json, *(const int64_t *)at);
     else
@@ -181,7 +187,7 @@ static wick_status put_tensor(Json *json, const wick_value *tensor, wick_error *
   if (!status) status = wick_tensor_view_of(plain, &view, error);
   if (!status) {
     bool is_wide = spec.dtype == WICK_FLOAT64 || spec.dtype == WICK_COMPLEX128;
-    Elements elements = {json, &view, view.data, is_wide ? 17 : 9, spec.dtype == WICK_BOOL8};
+    Elements elements = {json, &view, view.data, is_wide ? 17 : 9, spec.dtype};
     put_elements(&elements, 0, view.data);
   }
   wick_value_release(plain);

@@ -324,12 +324,13 @@ static const char *list_builder(const Type *element) {
       return NULL;
   }
 }
+/* torch.load takes no tags from strangers: what is written for it has Python's own lists and dicts. */
 static Status put_list(Pickler *p, const List *list) {
-  const char *builder = list_builder(list->element);
+  const char *builder = p->is_eager ? NULL : list_builder(list->element);
   if (builder) {
     put_global(p, STR("torch.jit._pickle"), str_from(builder));
     put_op(p, MARK);
-  } else {
+  } else if (!p->is_eager) {
     begin_tag(p);
   }
   put_op(p, EMPTY_LIST);
@@ -342,7 +343,7 @@ static Status put_list(Pickler *p, const List *list) {
   }
   put_op(p, APPENDS);
   if (!builder) {
-    end_tag(p, "List", list->element, NULL);
+    if (!p->is_eager) end_tag(p, "List", list->element, NULL);
     return OK;
   }
   put_op(p, TUPLE);
@@ -351,7 +352,7 @@ static Status put_list(Pickler *p, const List *list) {
 }
 
 static Status put_dict(Pickler *p, const Dict *dict) {
-  begin_tag(p);
+  if (!p->is_eager) begin_tag(p);
   put_op(p, EMPTY_DICT);
   put_op(p, MARK);
   for (DictEntry *e = dict_next(dict, NULL); e; e = dict_next(dict, e)) {
@@ -359,7 +360,7 @@ static Status put_dict(Pickler *p, const Dict *dict) {
     TRY(put_value(p, e->value));
   }
   put_op(p, SETITEMS);
-  end_tag(p, "Dict", dict->key_type, dict->value_type);
+  if (!p->is_eager) end_tag(p, "Dict", dict->key_type, dict->value_type);
   return OK;
 }
 

@@ -6,8 +6,14 @@
 static const uint8_t dtypes[] = {DTYPE_NONE,      DTYPE_UINT8,      DTYPE_INT8,    DTYPE_INT16,   DTYPE_INT32,
                                  DTYPE_INT64,     DTYPE_FLOAT16,    DTYPE_FLOAT32, DTYPE_FLOAT64, DTYPE_COMPLEX32,
                                  DTYPE_COMPLEX64, DTYPE_COMPLEX128, DTYPE_BOOL,    DTYPE_BFLOAT16};
+static const uint8_t later_dtypes[] = {DTYPE_UINT16,          DTYPE_FLOAT8_E4M3FN,   DTYPE_FLOAT8_E5M2,
+                                       DTYPE_FLOAT8_E4M3FNUZ, DTYPE_FLOAT8_E5M2FNUZ, DTYPE_FLOAT8_E8M0FNU,
+                                       DTYPE_UINT32,          DTYPE_UINT64};
+enum { FIRST_LATER = 28 };
 DType pt2_dtype(int64_t number) {
-  return number >= 0 && (size_t)number < sizeof dtypes ? (DType)dtypes[number] : DTYPE_NONE;
+  if (number >= 0 && (size_t)number < sizeof dtypes) return (DType)dtypes[number];
+  bool is_later = number >= FIRST_LATER && (size_t)(number - FIRST_LATER) < sizeof later_dtypes;
+  return is_later ? (DType)later_dtypes[number - FIRST_LATER] : DTYPE_NONE;
 }
 
 /* ---- raw tensors ---- */
