@@ -75,12 +75,21 @@ class _Ops:
         """Opens a library that registers operators: a file, or a name that wick finds. For a file that was built for
         PyTorch, as `torchvision/_C.so`, wick's own library of the package's name is opened."""
         path = os.fspath(path)
-        try:
-            _C.load_library(path)
-        except RuntimeError as error:
+        if os.path.isfile(path) and not _registers_with_wick(path):
             if not _open_own(path):
+                raise OSError("%s: no library of operators for wick" % path)
+        else:
+            try:
+                _C.load_library(path)
+            except RuntimeError as error:
                 raise OSError(str(error)) from None
         self.loaded_libraries.add(path)
+
+
+def _registers_with_wick(path):
+    """Whether a file names the function that wick calls; what was built for PyTorch would bring that along."""
+    with open(path, "rb") as file:
+        return b"wick_library_init" in file.read()
 
 
 def _open_own(path):
@@ -88,7 +97,7 @@ def _open_own(path):
     package = os.path.basename(os.path.dirname(path))
     if package == "lib":
         package = os.path.basename(os.path.dirname(os.path.dirname(path)))
-    if not package or not os.path.isfile(path):
+    if not package:
         return False
     try:
         _C.load_library(package)
