@@ -236,7 +236,10 @@ void pt2_define_outputs(Pt2Builder *b, const Json *first, uint32_t count, Value 
     const Json *member = json_first(e);
     if (!json_is_object(e) || !member) malformed(b);
     Str kind = json_key(member);
-    if (i >= count && !str_is(kind, "as_none")) pt2_fail(b, ERROR_DATA, "more outputs than the operator gives");
+    if (i >= count) {
+      if (!str_is(kind, "as_none")) pt2_fail(b, ERROR_DATA, "more outputs than the operator gives");
+      continue;
+    }
     if (str_is(kind, "as_tensors") || str_is(kind, "as_optional_tensors") || str_is(kind, "as_sym_ints")) {
       define_list(b, member, values[i]);
       continue;

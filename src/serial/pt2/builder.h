@@ -25,6 +25,7 @@ typedef struct Pt2Builder {
   Pt2Scope *scope;
   const char *where; /* what is being built, for messages: "node add_1 (torch.ops.aten.add.Tensor)"; NULL: the whole */
   Pt2Autocast autocast;
+  uint32_t condition_depth; /* of loops' conditions, within each other */
 } Pt2Builder;
 
 _Noreturn void pt2_fail(const Pt2Builder *b, ErrorCode code, const char *format, ...) PRINTF_LIKE(3, 4);

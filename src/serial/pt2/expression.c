@@ -2,14 +2,14 @@
 
 #include <assert.h>
 
-enum { MAX_DEPTH = 64, MAX_TEXT = 20000, MAX_PARTS = 1000 };
+enum { MAX_DEPTH = 64, MAX_TEXT = 20000, MAX_PARTS = 1000 /* counted as often as they are written */ };
 
 typedef struct Reader {
   Pt2Builder *b;
   Arena *arena;
   Str text;
   size_t at;
-  uint32_t depth, nodes;
+  uint32_t depth;
   bool is_guard;
 } Reader;
 
@@ -32,11 +32,13 @@ static void need(Reader *r, const char *word) {
 }
 
 static Expression *make(Reader *r, ExpressionKind kind, uint32_t count, const Expression *const *parts) {
-  if (++r->nodes > MAX_PARTS) fail(r);
+  uint32_t size = 1;
+  for (uint32_t i = 0; i < count; i++) size += parts[i]->size;
+  if (size > MAX_PARTS) fail(r);
   Expression *e = ARENA_NEW(r->arena, Expression);
   const Expression **copy = ARENA_ARRAY(r->arena, const Expression *, count + 1);
   for (uint32_t i = 0; i < count; i++) copy[i] = parts[i];
-  *e = (Expression){.kind = kind, .count = count, .parts = copy};
+  *e = (Expression){.kind = kind, .count = count, .size = size, .parts = copy};
   return e;
 }
 static const Expression *make_int(Reader *r, int64_t number) {
@@ -53,10 +55,12 @@ static const Expression *make_pair(Reader *r, ExpressionKind kind, const Express
   return make(r, kind, 2, (const Expression *[]){left, right});
 }
 static const Expression *negate(Reader *r, const Expression *e) {
-  return e->kind == EXPRESSION_INT ? make_int(r, -e->number) : make_pair(r, EXPRESSION_PRODUCT, make_int(r, -1), e);
+  bool is_plain = e->kind == EXPRESSION_INT && e->number != INT64_MIN;
+  return is_plain ? make_int(r, -e->number) : make_pair(r, EXPRESSION_PRODUCT, make_int(r, -1), e);
 }
 
 static const Expression *read_sum(Reader *r);
+static const Expression *read_power(Reader *r);
 
 static bool is_word(int c, bool first) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
@@ -176,7 +180,7 @@ static const Expression *read_atom(Reader *r) {
     e = read_sum(r);
     need(r, ")");
   } else if (take(r, "-")) {
-    e = negate(r, read_atom(r));
+    e = negate(r, read_power(r)); /* -x**2 is -(x**2) */
   } else if (c >= '0' && c <= '9') {
     e = make_int(r, read_digits(r));
     if (r->at < r->text.length && (r->text.data[r->at] == '.' || r->text.data[r->at] == 'e')) fail(r);

@@ -19,7 +19,7 @@ typedef struct Expression {
   ExpressionKind kind;
   int64_t number;
   Str symbol;
-  uint32_t count;
+  uint32_t count, size; /* size: of the whole tree, where a part of two stands twice */
   const struct Expression *const *parts;
 } Expression;
 

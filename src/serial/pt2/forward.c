@@ -187,6 +187,8 @@ static void add_parameters(Forward *f, const TreeSpec *group, uint32_t first_lea
     *p = (Parameter){.spec = spec, .leaves = &f->leaves[first_leaf]};
     p->type = tree_spec_type(b->graph->store, spec, &f->leaf_types[first_leaf]);
     p->name = group->kind == TREE_DICT ? group->keys[i] : parameter_name(f, spec, p->leaves, before + i);
+    if (p->name.length && p->name.data[0] >= '0' && p->name.data[0] <= '9') /* graphs have numbers of their own */
+      pt2_fail(b, ERROR_DATA, "an argument is called '" STR_FMT "', which is no name", PT2_SHORT(p->name));
     p->value = graph_add_input(b->graph, p->name, p->type);
     first_leaf += spec->leaves;
   }

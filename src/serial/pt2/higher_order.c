@@ -3,7 +3,7 @@
 #include "serial/pt2/argument.h"
 #include "serial/pt2/weights.h"
 
-enum { MAX_OPERANDS = 4096 };
+enum { MAX_OPERANDS = 4096, MAX_CONDITION_DEPTH = 4 };
 
 typedef struct Values {
   uint32_t count;
@@ -158,18 +158,27 @@ static Values loop_end(Pt2Builder *b, const LoopSite *site, Value *condition, co
   return given;
 }
 
+/* It stands before the loop and at its end, so that conditions within conditions double what there is. */
+static Values insert_condition(Pt2Builder *b, const Json *loop, const Values *arguments) {
+  if (b->condition_depth == MAX_CONDITION_DEPTH)
+    pt2_fail(b, ERROR_DATA, "loops within the conditions of loops are nested too deeply");
+  b->condition_depth++;
+  Values results = insert_graph(b, graph_at(b, loop, 0), arguments);
+  b->condition_depth--;
+  return results;
+}
 /* while_loop(condition graph, body graph, carried, others) */
 static void build_while(Pt2Builder *b, const Pt2Target *target, const Json *node) {
   (void)target;
   Values carried = list_at(b, node, 2), others = list_at(b, node, 3), all = join(b, &carried, &others);
   uint32_t count = carried.count;
-  Values tested = insert_graph(b, graph_at(b, node, 0), &all);
+  Values tested = insert_condition(b, node, &all);
   LoopSite site = loop_begin(b, pt2_constant(b, ivalue_int(INT64_MAX)), as_condition(b, &tested), &carried);
   all = join(b, &carried, &others);
   Values next = insert_graph(b, graph_at(b, node, 1), &all);
   if (next.count != count) pt2_fail(b, ERROR_DATA, "a loop's body gives another number of values than it takes");
   all = join(b, &next, &others);
-  tested = insert_graph(b, graph_at(b, node, 0), &all);
+  tested = insert_condition(b, node, &all);
   Values given = loop_end(b, &site, as_condition(b, &tested), &next);
   define(b, node, &given);
 }

@@ -66,6 +66,8 @@ static void build_choice(Pt2Builder *b, const Pt2Target *target, const Json *nod
   Value *arguments[3];
   (void)target;
   need(b, read_arguments(b, node, 3, arguments), 3);
+  if (arguments[0]->type->kind != TYPE_BOOL || arguments[1]->type != arguments[2]->type)
+    pt2_fail(b, ERROR_DATA, "a choice between values of different types");
   Node *choice = graph_create_if(b->graph, arguments[0]);
   graph_insert_node(b->graph, choice);
   for (int i = 0; i < 2; i++) block_register_output(choice->blocks[i], arguments[1 + i]);
@@ -156,12 +158,32 @@ typedef struct OpCall {
   const Json *inputs, *outputs;
 } OpCall;
 
+/* A bool where a tensor is wanted: the type of the result goes by it, as by a tensor without dimensions. */
+static NamedValue bool_as_tensor(Pt2Builder *b, const Type *type, NamedValue value) {
+  if (type && type->kind == TYPE_OPTIONAL) type = type->elements[0];
+  bool is_bool = value.is_constant ? value.constant.tag == TAG_BOOL : value.value->type->kind == TYPE_BOOL;
+  if (!is_bool || !type || type->kind != TYPE_TENSOR) return value;
+  return (NamedValue){.value = PT2_EMIT(b, "aten::tensor", named_value(b->graph, &value))};
+}
+/* full of a bool gives bools: TorchScript's takes numbers, and is told the dtype. */
+static bool wants_bool_dtype(const FunctionSchema *schema, const Json *inputs) {
+  bool is_bool = false, has_dtype = false;
+  Str name;
+  for (const Json *e = inputs; e; e = json_next(e)) {
+    const Json *argument = json_get(e, "arg");
+    if (!json_string(json_get(e, "name"), &name)) continue;
+    is_bool = is_bool || (str_is(name, "fill_value") && json_get(argument, "as_bool"));
+    has_dtype = has_dtype || str_is(name, "dtype");
+  }
+  return is_bool && !has_dtype && str_is(schema->name, "aten::full");
+}
+
 /* The arguments as the schema names them; a number where it wants a tensor's stands for one. */
 static void read_call(Pt2Builder *b, const Json *inputs, const FunctionSchema *schema, CallArguments *out) {
   uint32_t most = 0, at = 0;
   for (const Json *e = inputs; e; e = json_next(e)) most++;
   NamedValue *positional = ARENA_ARRAY(b->graph->arena, NamedValue, most + 1),
-             *keywords = ARENA_ARRAY(b->graph->arena, NamedValue, most + 1);
+             *keywords = ARENA_ARRAY(b->graph->arena, NamedValue, most + 2);
   *out = (CallArguments){.positional = positional, .keywords = keywords};
   for (const Json *e = inputs; e; e = json_next(e), at++) {
     Str name = pt2_text(b, e, "name");
@@ -172,7 +194,7 @@ static void read_call(Pt2Builder *b, const Json *inputs, const FunctionSchema *s
                          (place < 0 || (place == (ptrdiff_t)at && !schema->arguments[place].kwarg_only));
     if (is_positional) place = (ptrdiff_t)at;
     const Type *type = place >= 0 && place < (ptrdiff_t)schema->argument_count ? schema->arguments[place].type : NULL;
-    NamedValue value = pt2_argument(b, json_get(e, "arg"), type);
+    NamedValue value = bool_as_tensor(b, type, pt2_argument(b, json_get(e, "arg"), type));
     if (type && type->kind == TYPE_NUMBER && !value.is_constant && value.value->type->kind == TYPE_BOOL)
       value.value = PT2_EMIT(b, "aten::Int", value.value);
     if (is_positional) {
@@ -182,6 +204,9 @@ static void read_call(Pt2Builder *b, const Json *inputs, const FunctionSchema *s
       keywords[out->keyword_count++] = value;
     }
   }
+  if (wants_bool_dtype(schema, inputs))
+    keywords[out->keyword_count++] =
+        (NamedValue){.name = STR("dtype"), .constant = ivalue_int(DTYPE_BOOL), .is_constant = true};
 }
 
 static void define_results(Pt2Builder *b, const Json *outputs, Value *result, uint32_t returns) {
@@ -190,9 +215,22 @@ static void define_results(Pt2Builder *b, const Json *outputs, Value *result, ui
   pt2_define_outputs(b, outputs, returns, values);
 }
 
+/* Of overloads with a number in the place of a tensor, and a bool as that number, the one with the tensor: TorchScript
+ * takes no bool for a number, and an int gives ints where a bool gives bools. */
+static const Operator *find_operator(const OpCall *of) {
+  static const char *const tensor_overloads[] = {"Tensor", "self"};
+  const Operator *op = operator_find_overload(of->name.name, of->name.overload), *other = NULL;
+  bool has_bool = false;
+  for (const Json *e = of->inputs; e && !has_bool; e = json_next(e))
+    has_bool = json_get(json_get(e, "arg"), "as_bool") != NULL;
+  if (!has_bool || !str_starts_with(of->name.overload, "Scalar")) return op;
+  for (size_t i = 0; i < 2 && !other; i++) other = operator_find_overload(of->name.name, str_from(tensor_overloads[i]));
+  return other ? other : op;
+}
+
 static void build_operator(Pt2Builder *b, const OpCall *of) {
   const OpName *name = &of->name;
-  const Operator *op = operator_find_overload(name->name, name->overload);
+  const Operator *op = find_operator(of);
   CallArguments call;
   MatchedSchema matched;
   StrBuf why = {.max_length = 2000};

@@ -78,6 +78,13 @@ static const struct {
              {"torch.fx.immutable_collections.immutable_list", read_list},
              {"torch.fx.immutable_collections.immutable_dict", read_dict}};
 
+static bool are_texts(const Json *list) {
+  Str text;
+  for (const Json *e = json_is_array(list) ? json_first(list) : NULL; e; e = json_next(e))
+    if (!json_string(e, &text)) return false;
+  return json_is_array(list);
+}
+
 /* A context is JSON, in newer files as a text of its own. Texts of classes that are no JSON stay what they are. */
 static void read_inner(Reader *r, const Json *node, Str type, const Json *context, TreeSpec *out) {
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
@@ -86,10 +93,11 @@ static void read_inner(Reader *r, const Json *node, Str type, const Json *contex
       return;
     }
   (void)node;
-  /* A class of a library: where its context is a list of texts it holds what it has under names, as a dict does. */
-  if (!json_is_array(context) || json_count(context) != out->count)
-    fail(r, ERROR_UNSUPPORTED, "an object of the class ", type);
-  read_dict(r, context, out);
+  /* A class of a library: where its context is a list of texts it holds what it has under names, as a dict does. Of a
+   * dataclass the context is two: the names of what it holds, and of what is None. */
+  const Json *names = json_is_array(context) && json_is_array(json_first(context)) ? json_first(context) : context;
+  if (!are_texts(names) || json_count(names) != out->count) fail(r, ERROR_UNSUPPORTED, "an object of the class ", type);
+  read_dict(r, names, out);
 }
 
 static void read_node(Reader *r, const Json *node, TreeSpec *out);

@@ -33,12 +33,13 @@
 
 /* A program of x and a buffer w; the sizes of x, the nodes, the symbols' ranges and the version are given. */
 #define PROGRAM(sizes, nodes, ranges, version) PROGRAM_WITH(sizes, nodes, ranges, version, "")
-#define PROGRAM_WITH(sizes, nodes, ranges, version, guards) \
+#define PROGRAM_WITH(sizes, nodes, ranges, version, guards) PROGRAM_GIVING(sizes, nodes, ranges, version, guards, LEAF)
+#define PROGRAM_GIVING(sizes, nodes, ranges, version, guards, result) \
   "{\"graph_module\":{\"graph\":{\"inputs\":[" TENSOR("w") "," TENSOR("x") "],\"outputs\":[" TENSOR("sum") "],"      \
   "\"nodes\":[" nodes "],\"tensor_values\":{\"x\":" META(sizes, "{\"as_int\":1}") "},\"sym_int_values\":{}},"         \
   "\"signature\":{\"input_specs\":[{\"buffer\":{\"arg\":{\"name\":\"w\"},\"buffer_name\":\"a.w\",\"persistent\":true}}," \
   "{\"user_input\":{\"arg\":" TENSOR("x") "}}],\"output_specs\":[{\"user_output\":{\"arg\":" TENSOR("sum") "}}]},"   \
-  "\"module_call_graph\":[{\"fqn\":\"\",\"signature\":{\"in_spec\":" SPEC(LEAF) ",\"out_spec\":\"[1," LEAF "]\"}}]},"  \
+  "\"module_call_graph\":[{\"fqn\":\"\",\"signature\":{\"in_spec\":" SPEC(LEAF) ",\"out_spec\":\"[1," result "]\"}}]},"  \
   "\"range_constraints\":{" ranges "},\"schema_version\":{\"major\":" version ",\"minor\":1},\"torch_version\":\"2.8\"," \
   "\"guards_code\":[" guards "]}"
 #define WEIGHTS(path, meta) \
@@ -102,6 +103,7 @@ static void test_checks_sizes(void **state) {
 #define WITH(sizes, ranges) PROGRAM(sizes, SUM, ranges, "8")
 #define GUARDED(guards) PROGRAM_WITH(EXPRESSION("s0") "," EXPRESSION("s1"), SUM, "", "8", guards)
 #define RANGE(least, most) "\"s0\":{\"min_val\":" least ",\"max_val\":" most "}"
+#define POWERS(of) "((((((((((((((((" of ")**8)**8)**8)**8)**8)**8)**8)**8)**8)**8)**8)**8)**8)**8)**8)**8"
   static const struct {
     const char *program, *shape, *message;
   } cases[] = {
@@ -124,6 +126,10 @@ static void test_checks_sizes(void **state) {
       {WITH(EXPRESSION("s0") "," EXPRESSION("s0**2"), ""), "29", "x.size(1) is 9, expected 4"},
       {WITH(EXPRESSION("s0") "," EXPRESSION("Max(1, s0 - 5)"), ""), "72", ""},
       {WITH(EXPRESSION("s0") "," EXPRESSION("unheard_of(s0)"), ""), "72", ""},
+      {WITH(EXPRESSION("s0") "," EXPRESSION("-s0**2 + 20"), ""), "44", ""},
+      {WITH(EXPRESSION("s0") "," EXPRESSION("s0 - Integer(-9223372036854775808)"), ""), "72",
+       "x.size(1) is 2, expected"},
+      {GUARDED("\"" POWERS("L['x'].size()[0]") " != 7\""), "64", ""}, /* too large: left out */
       {GUARDED("\"L['x'].size()[0] != 13\",\"L['x'].size()[1] <= (L['x'].size()[0] // 2)\""), "63", ""},
       {GUARDED("\"L['x'].size()[1] <= (L['x'].size()[0] // 2)\""), "64",
        "exported for sizes with L['x'].size()[1] <= (L['x'].size()[0] // 2)"},
@@ -149,6 +155,15 @@ static void test_refusals(void **state) {
   (void)state;
 #define PLAIN(nodes) PROGRAM(INT(1), nodes, "", "8")
 #define CALL(target, inputs) PLAIN(NODE(target, inputs, TENSOR("sum")))
+#define GRAPH(inputs, nodes, outputs) \
+  "{\"as_graph\":{\"graph\":{\"inputs\":[" inputs "],\"outputs\":[" outputs "],\"nodes\":[" nodes "]}}}"
+#define CARRIED(names) "{\"as_tensors\":[" names "]}"
+/* Its condition has the nodes, and is of x alone, as what it carries. */
+#define WHILE(nodes)                                                                                                   \
+  NODE("torch.ops.higher_order.while_loop",                                                                            \
+       INPUT("", GRAPH(TENSOR("x"), nodes, TENSOR("x"))) "," INPUT("", GRAPH(TENSOR("x"), "", TENSOR("x"))) "," INPUT( \
+           "", CARRIED("{\"name\":\"x\"}")) "," INPUT("", CARRIED("")),                                                \
+       TENSOR("y"))
   static const struct {
     const char *program, *weights, *message;
   } cases[] = {
@@ -168,6 +183,13 @@ static void test_refusals(void **state) {
       {CALL("torch.ops.aten.add.Tensor", INPUT("self", TENSOR("x"))), GOOD_WEIGHTS, "other"},
       {CALL("torch.ops.higher_order.cond", INPUT("", "{\"as_bool\":true}")), GOOD_WEIGHTS, "argument 3 is missing"},
       {CALL("torch.ops.aten.view.dtype", INPUT("self", TENSOR("x"))), GOOD_WEIGHTS, "torch.ops.aten.view.dtype"},
+      {CALL("torch.sym_ite", INPUT("", TENSOR("x")) "," INPUT("", TENSOR("x")) "," INPUT("", TENSOR("x"))),
+       GOOD_WEIGHTS, "a choice between values of different types"},
+      {PLAIN(NODE("torch.ops.aten.relu.default", INPUT("self", TENSOR("x")),
+                  TENSOR("y") ",{\"as_none\":{\"name\":\"sum\"}}")),
+       GOOD_WEIGHTS, "no value is called 'sum'"},
+      {PLAIN(WHILE(WHILE(WHILE(WHILE(WHILE("")))))), GOOD_WEIGHTS, "conditions of loops are nested too deeply"},
+      {WITH(EXPRESSION(POWERS("s0")), ""), GOOD_WEIGHTS, "can't read"},
       {PLAIN(SUM "," SUM), GOOD_WEIGHTS, "two values are called 'sum'"},
       {PLAIN(""), GOOD_WEIGHTS, "no value is called 'sum'"},
       {WITH(EXPRESSION("s0 +"), ""), GOOD_WEIGHTS, "can't read: 's0 +'"},
@@ -185,6 +207,96 @@ static void test_refusals(void **state) {
     wick_module *module = load(pack(cases[i].program, cases[i].weights), message);
     if (module || !strstr(message, cases[i].message))
       fail_msg("case %zu: '%s', not '%s'", i, message, cases[i].message);
+  }
+}
+
+static void test_arguments_named_as_numbers(void **state) {
+  (void)state;
+  char message[600];
+  static const char names[] = "\"forward_arg_names\":[\"0\"],\"in_spec\"", program[] = PLAIN(SUM);
+  char text[sizeof program + sizeof names];
+  const char *at = strstr(program, "\"in_spec\"");
+  snprintf(text, sizeof text, "%.*s%s%s", (int)(at - program), program, names, at + strlen("\"in_spec\""));
+  assert_null(load(pack(text, GOOD_WEIGHTS), message));
+  assert_non_null(strstr(message, "an argument is called '0'"));
+}
+
+/* What a class of a library holds comes as a dict, where the file names it; else the error names the class. */
+static void test_classes_of_libraries(void **state) {
+  (void)state;
+#define OF_CLASS(context)                  \
+  PROGRAM_GIVING(INT(1), SUM, "", "8", "", \
+                 "{\\\"type\\\":\\\"net.Pair\\\",\\\"context\\\":" context ",\\\"children_spec\\\":[" LEAF "]}")
+#define QUOTED(text) "\\\"" text "\\\""
+  static const struct {
+    const char *program;
+    bool is_read;
+  } cases[] = {
+      {OF_CLASS("[" QUOTED("a") "]"), true},
+      {OF_CLASS("[[" QUOTED("a") "],[" QUOTED("b") "]]"), true},
+      {OF_CLASS("[[[" QUOTED("a") "]],[]]"), false},
+      {OF_CLASS("[[" QUOTED("a") "," QUOTED("b") "],[]]"), false},
+      {OF_CLASS("[[],[]]"), false},
+      {OF_CLASS("[7]"), false},
+      {OF_CLASS("null"), false},
+  };
+  char message[600];
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    wick_module *module = load(pack(cases[i].program, GOOD_WEIGHTS), message);
+    wick_value *x = floats("1"), *result, *a = NULL;
+    bool fits = module ? cases[i].is_read : !cases[i].is_read && strstr(message, "an object of the class net.Pair");
+    if (!fits) fail_msg("case %zu: %s", i, message);
+    if (module) {
+      assert_int_equal(wick_run(module, "forward", (const wick_value *const[]){x}, 1, NULL, 0, NULL, &result, NULL), 0);
+      a = wick_value_get_text(result, "a");
+      assert_non_null(a);
+      wick_value_release(a);
+      wick_value_release(result);
+    }
+    wick_value_release(x);
+    wick_module_release(module);
+  }
+}
+
+/* ---- bools ---- */
+
+/* A bool as a number decides of what type a result is, which an int in its place does otherwise. */
+static void test_bools_as_numbers(void **state) {
+  (void)state;
+#define TRUE "{\"as_bool\":true}"
+#define OF_MASK(target, inputs)                                                                    \
+  PLAIN(NODE("torch.ops.aten.isnan.default", INPUT("self", TENSOR("x")), TENSOR("mask")) "," NODE( \
+      "torch.ops.aten." target, inputs, TENSOR("sum")))
+#define MASK INPUT("self", TENSOR("mask"))
+  static const struct {
+    const char *program;
+    uint32_t dtype;
+  } cases[] = {
+      {OF_MASK("bitwise_or.Scalar", MASK "," INPUT("other", TRUE)), WICK_BOOL8},
+      {OF_MASK("bitwise_or.Scalar", MASK "," INPUT("other", INT(1))), WICK_INT64},
+      {OF_MASK("add.Tensor", MASK "," INPUT("other", TRUE)), WICK_BOOL8},
+      {OF_MASK("add.Tensor", INPUT("self", TENSOR("x")) "," INPUT("other", TRUE)), WICK_FLOAT32},
+      {OF_MASK("where.Scalar", INPUT("condition", TENSOR("mask")) "," INPUT("self", TRUE) "," INPUT("other", TRUE)),
+       WICK_BOOL8},
+      {OF_MASK("where.ScalarOther", INPUT("condition", TENSOR("mask")) "," MASK "," INPUT("other", TRUE)), WICK_BOOL8},
+      {OF_MASK("full.default", INPUT("size", "{\"as_ints\":[2]}") "," INPUT("fill_value", TRUE)), WICK_BOOL8},
+      {OF_MASK("full.default", INPUT("size", "{\"as_ints\":[2]}") "," INPUT("fill_value", TRUE) "," INPUT(
+                                   "dtype", "{\"as_scalar_type\":7}")),
+       WICK_FLOAT32},
+      {OF_MASK("full_like.default", INPUT("self", TENSOR("x")) "," INPUT("fill_value", TRUE)), WICK_FLOAT32},
+  };
+  char message[600];
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    wick_module *module = load(pack(cases[i].program, GOOD_WEIGHTS), message);
+    wick_value *x = floats("1"), *result;
+    wick_tensor_view view = {.size = sizeof view};
+    if (!module) fail_msg("case %zu: %s", i, message);
+    assert_int_equal(wick_run(module, "forward", (const wick_value *const[]){x}, 1, NULL, 0, NULL, &result, NULL), 0);
+    assert_int_equal(wick_tensor_view_of(result, &view, NULL), WICK_OK);
+    if (view.dtype != cases[i].dtype) fail_msg("case %zu: dtype %d", i, (int)view.dtype);
+    wick_value_release(result);
+    wick_value_release(x);
+    wick_module_release(module);
   }
 }
 
@@ -299,9 +411,15 @@ static void test_damaged_programs(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_checks_sizes),     cmocka_unit_test(test_refusals),
-      cmocka_unit_test(test_places_of_nodes),  cmocka_unit_test(test_names_of_tensors),
-      cmocka_unit_test(test_tied_tensors),     cmocka_unit_test(test_packages_without_program),
+      cmocka_unit_test(test_checks_sizes),
+      cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_arguments_named_as_numbers),
+      cmocka_unit_test(test_classes_of_libraries),
+      cmocka_unit_test(test_bools_as_numbers),
+      cmocka_unit_test(test_places_of_nodes),
+      cmocka_unit_test(test_names_of_tensors),
+      cmocka_unit_test(test_tied_tensors),
+      cmocka_unit_test(test_packages_without_program),
       cmocka_unit_test(test_damaged_programs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
