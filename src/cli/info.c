@@ -1,4 +1,5 @@
 /* wick info: what is in a file. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,12 +42,17 @@ static void contents_dispose(Contents *c) {
   }
   free(c->entries);
 }
+/* Expanded tensors have more elements than memory: the most that there can be instead of what is too large. */
+static long long sum(long long a, long long b) {
+  return a > LLONG_MAX - b ? LLONG_MAX : a + b;
+}
 static void note_tensor(Entry *entry, const wick_value *value) {
   if (wick_tensor_spec_of(value, &entry->spec, NULL)) return;
   entry->is_tensor = true;
   entry->elements = 1;
   for (int i = 0; i < entry->spec.ndim; i++) entry->elements *= entry->spec.sizes[i];
-  entry->bytes = entry->elements * (long long)wick_dtype_bytes(entry->spec.dtype);
+  if (__builtin_mul_overflow(entry->elements, (long long)wick_dtype_bytes(entry->spec.dtype), &entry->bytes))
+    entry->bytes = LLONG_MAX;
 }
 static int visit(void *user, const char *name, uint32_t kind, const char *type, const wick_value *value) {
   Entry *entry = contents_add(user, name, type);
@@ -83,8 +89,8 @@ static void sum_modules(Contents *c) {
     for (size_t k = i + 1; module->kind == ENTRY_MODULE && k < c->count; k++) {
       if (!is_inside(c->entries[k].name, module->name)) break;
       if (!is_stored(&c->entries[k])) continue;
-      module->elements += c->entries[k].elements;
-      module->bytes += c->entries[k].bytes;
+      module->elements = sum(module->elements, c->entries[k].elements);
+      module->bytes = sum(module->bytes, c->entries[k].bytes);
     }
   }
 }
@@ -109,8 +115,8 @@ static void sum_up(Info *info) {
     const Entry *entry = &info->contents.entries[i];
     if (!is_stored(entry)) continue;
     *(entry->kind == ENTRY_PARAMETER ? &info->parameters : &info->buffers) += 1;
-    info->elements += entry->elements;
-    info->bytes += entry->bytes;
+    info->elements = sum(info->elements, entry->elements);
+    info->bytes = sum(info->bytes, entry->bytes);
   }
 }
 

@@ -330,6 +330,7 @@ static bool is_known(const Expression *e, const Map *symbols) {
   return true;
 }
 static Value *emit(Pt2Builder *b, const Expression *e, const Map *symbols) {
+  assert(e->kind != EXPRESSION_OTHER && e->size <= MAX_PARTS);
   if (e->kind == EXPRESSION_INT) return pt2_constant(b, ivalue_int(e->number));
   if (e->kind == EXPRESSION_SYMBOL) return map_get(symbols, e->symbol);
   Value *value = emit(b, e->parts[0], symbols);
