@@ -35,6 +35,7 @@ if(TARGET wick_cli)
   # What `wick info` says of files without a program that runs.
   foreach(file_and_text "state_dict.pt=tensor    layers.0.weight +float32.2, 3" "checkpoint.pt=tensor    model.layers.1.bias"
           "module.pt=of class __main__.Net" "legacy.pth=a state dict of 7 tensors"
+          "expanded.pt=2 tensors, 9223372036854775807 elements, 9223372036854775807 bytes"
           "missing_operator.pt=strange::plus.*tensor    linear.weight")
     string(REGEX MATCH "^[^=]+" file ${file_and_text})
     string(REGEX REPLACE "^[^=]+=" "" text ${file_and_text})

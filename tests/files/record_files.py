@@ -40,6 +40,8 @@ torch.save(net.state_dict(), FOLDER / "legacy.pth", _use_new_zipfile_serializati
 torch.save(net, FOLDER / "legacy_module.pth", _use_new_zipfile_serialization=False)
 with PackageExporter(str(FOLDER / "package.pt")) as package:
     package.save_pickle("model", "weights.pkl", collections.OrderedDict(w=torch.ones(2)))
+many = torch.zeros(1).expand(2**62)  # more elements together than an int counts
+torch.save({"a": many, "b": many}, FOLDER / "expanded.pt")
 archive = FOLDER / "missing_operator.pt"
 torch.jit.script(Missing()).save(archive)
 with zipfile.ZipFile(archive) as file:
