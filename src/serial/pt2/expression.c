@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-enum { MAX_DEPTH = 64, MAX_TEXT = 20000, MAX_PARTS = 1000 /* counted as often as they are written */ };
+enum { MAX_DEPTH = 64, MAX_TEXT = 20000, MAX_NAME = 300, MAX_PARTS = 1000 /* counted as often as they are written */ };
 
 typedef struct Reader {
   Pt2Builder *b;
@@ -120,25 +120,24 @@ static ExpressionKind kind_of(Str name) {
 
 /* After "L": ['x'][1].size()[0], as "x[1].size(0)". */
 static const Expression *read_size(Reader *r) {
-  StrBuf name = {.max_length = 300};
+  const char *name = ""; /* of the arena: what fails leaves nothing */
   bool is_first = true;
   while (take(r, "[")) {
     bool is_text = peek(r) == '\'' || peek(r) == '"';
     if (is_first && !is_text) fail(r);
     if (is_text) {
       Str key = read_quoted(r);
-      strbuf_printf(&name, is_first ? STR_FMT : "['" STR_FMT "']", STR_ARG(key));
+      name = arena_printf(r->arena, is_first ? "%s" STR_FMT : "%s['" STR_FMT "']", name, STR_ARG(key));
     } else {
-      strbuf_printf(&name, "[%lld]", (long long)read_digits(r));
+      name = arena_printf(r->arena, "%s[%lld]", name, (long long)read_digits(r));
     }
-    if (!take(r, "]")) break;
+    if (!take(r, "]") || strlen(name) > MAX_NAME) fail(r);
     is_first = false;
   }
-  bool is_size = take(r, ".size()[");
-  if (is_size) strbuf_printf(&name, ".size(%lld)", (long long)read_digits(r));
-  Str symbol = arena_take_text(r->arena, &name);
-  if (!is_size || !take(r, "]")) fail(r);
-  return make_symbol(r, symbol);
+  need(r, ".size()[");
+  const char *symbol = arena_printf(r->arena, "%s.size(%lld)", name, (long long)read_digits(r));
+  need(r, "]");
+  return make_symbol(r, str_from(symbol));
 }
 
 static const Expression *read_call(Reader *r, Str name) {

@@ -135,8 +135,9 @@ static void test_checks_sizes(void **state) {
        "exported for sizes with L['x'].size()[1] <= (L['x'].size()[0] // 2)"},
       {GUARDED("\"L['flat_args'][0].size()[0] != 6\""), "64",
        "exported for sizes with L['flat_args'][0].size()[0] != 6"},
-      {GUARDED("\"str(L['x'].dtype) == 'y'\",\"L\",\"L[\",7,\"L['y'].size()[0] < 1\",\"L['x'].size()[0] < \""), "64",
-       ""},
+      {GUARDED("\"str(L['x'].dtype) == 'y'\",\"L\",\"L[\",\"L['x'][\",\"L['x'].size()[\",7,\"L['y'].size()[0] < "
+               "1\",\"L['x'].size()[0] < \""),
+       "64", ""},
   };
   char message[600];
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
