@@ -31,14 +31,10 @@ static int replace_view(Subscript *s, wick_value *next) {
   return 0;
 }
 
-static int64_t size_at(const Subscript *s, int64_t dim) {
+/* The size of a dimension; -1 with an error. */
+static int64_t size_of_dim(const Subscript *s, int64_t dim) {
   wick_tensor_info info = {.size = sizeof info};
-  return wick_tensor_info_of(s->view, &info, NULL) || dim >= info.ndim ? -1 : info.sizes[dim];
-}
-
-static int check_dim(const Subscript *s, int64_t dim) {
-  wick_tensor_info info = {.size = sizeof info};
-  if (!wick_tensor_info_of(s->view, &info, NULL) && dim < info.ndim) return 0;
+  if (!wick_tensor_info_of(s->view, &info, NULL) && dim < info.ndim) return info.sizes[dim];
   if (info.ndim == 0)
     PyErr_SetString(PyExc_IndexError,
                     "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
@@ -48,11 +44,16 @@ static int check_dim(const Subscript *s, int64_t dim) {
   return -1;
 }
 
+static int check_dim(const Subscript *s, int64_t dim) {
+  return size_of_dim(s, dim) < 0 ? -1 : 0;
+}
+
 static int apply_int(Subscript *s, PyObject *number) {
   int overflow;
   long long i = PyLong_AsLongLongAndOverflow(number, &overflow);
-  if ((i == -1 && PyErr_Occurred()) || check_dim(s, s->dim)) return -1;
-  int64_t size = size_at(s, s->dim);
+  if (i == -1 && PyErr_Occurred()) return -1;
+  int64_t size = size_of_dim(s, s->dim);
+  if (size < 0) return -1;
   if (overflow || i >= size || i < -size) {
     PyErr_Format(PyExc_IndexError, "index %S is out of bounds for dimension %lld with size %lld", number,
                  (long long)s->dim, (long long)size);
@@ -99,7 +100,9 @@ static int apply_traced_slice(Subscript *s, const PySliceObject *bounds) {
  * the slice ends at 0, and refuses where it does not. */
 static int check_slice(const Subscript *s, bool is_empty) {
   wick_tensor_info info = {.size = sizeof info};
-  if (wick_tensor_info_of(s->view, &info, NULL) || info.ndim) return check_dim(s, s->dim);
+  bool is_known = !wick_tensor_info_of(s->view, &info, NULL);
+  if (is_known && s->dim < info.ndim) return 0;
+  if (!is_known || info.ndim) return check_dim(s, s->dim);
   if (s->writes && is_empty) return 1;
   PyErr_SetString(PyExc_IndexError, "slice() cannot be applied to a 0-dim tensor.");
   return -1;
