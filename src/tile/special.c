@@ -19,6 +19,11 @@ static inline bool ends_at(int step) {
 
 /* ---- the error function's relatives ---- */
 
+/* Of Halley's steps, each of which triples the digits that are right: whether the last one was so small. */
+static bool is_last_step(double step, double y) {
+  return fabs(step) <= 1e-6 * y;
+}
+
 /* y with erfc(y) = q, for 0 < q <= 1: a closed approximation (Winitzki), then Halley's steps. */
 static double erfc_inverse(double q) {
   double ln = log(q) + log(2 - q), t = 2 / (M_PI * 0.147) + ln / 2;
@@ -28,6 +33,7 @@ static double erfc_inverse(double q) {
     if (slope == 0) break;
     double u = (q - erfc(y)) / slope;
     y -= u / (1 + y * u);
+    if (is_last_step(u, y)) break;
   }
   return y;
 }
@@ -43,6 +49,7 @@ static double erfinv(double x) {
   for (int i = 0; i < 3; i++) {
     double u = (erf(y) - a) / (2 / SQRT_PI * exp(-y * y));
     y -= u / (1 + y * u);
+    if (is_last_step(u, y)) break;
   }
   return copysign(y, x);
 }
