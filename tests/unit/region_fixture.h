@@ -70,3 +70,21 @@ static inline Status region_call_apart(Exec *exec, const RegionText *r, const IV
 static inline uint64_t region_declines(void) {
   return STATISTIC_GET(declines);
 }
+/* A region of one result gives the bits, sizes and strides that its operators give; whether the engine took it. */
+static inline bool region_gives_same_bits(Exec *exec, const RegionText *r, const IValue *arguments, const char *what) {
+  uint64_t declined = region_declines();
+  for (int turn = 0; turn < 3; turn++) { /* weights are kept from the second time on */
+    IValue got, expected;
+    exec->work.threads = 1 + turn % 2;
+    check(region_call(exec, r, arguments, &got));
+    check(region_call_apart(exec, r, arguments, &expected));
+    const Tensor *a = got.tensor, *b = expected.tensor;
+    assert_true(tensor_same_sizes(a, b) && a->dtype == b->dtype);
+    assert_memory_equal(a->strides, b->strides, b->ndim * sizeof *b->strides);
+    if (memcmp(tensor_data(a), tensor_data(b), (size_t)b->numel * dtype_size((DType)b->dtype)) != 0)
+      fail_msg("other bits: %s", what);
+    ivalue_release(got), ivalue_release(expected);
+  }
+  exec->work.threads = 1;
+  return region_declines() == declined;
+}
