@@ -33,7 +33,8 @@ typedef struct wick_load_options {
 } wick_load_options;
 /* Reads exactly `length` bytes at `offset`; 0 when it did. */
 typedef int wick_read_callback(void *user, uint64_t offset, void *to, size_t length);
-/* A TorchScript archive. Nothing in it can run anything but TorchScript. */
+/* A TorchScript archive, or a program of torch.export (.pt2), told apart by content. Nothing in it can run anything but
+ * TorchScript. */
 WICK_API wick_status wick_load(wick_runtime *runtime, const char *path, const wick_load_options *WICK_NULLABLE options,
                                wick_module **out, wick_error **error);
 /* The bytes may go after the call. */

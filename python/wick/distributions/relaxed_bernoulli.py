@@ -4,7 +4,7 @@ import wick
 from . import constraints
 from ._odds import Odds
 from .distribution import Distribution
-from .transformed_distribution import TransformedDistribution
+from ._relaxed import Relaxed
 from .transforms import SigmoidTransform
 from .utils import broadcast_all, clamp_probs
 
@@ -38,7 +38,7 @@ class LogitRelaxedBernoulli(Odds, Distribution):
         return self.temperature.log() + away - 2 * away.exp().log1p()
 
 
-class RelaxedBernoulli(TransformedDistribution):
+class RelaxedBernoulli(Relaxed):
     """Numbers between 0 and 1 that tend to Bernoulli(probs) as ``temperature`` tends to 0."""
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.unit_interval
@@ -50,15 +50,3 @@ class RelaxedBernoulli(TransformedDistribution):
 
     def expand(self, batch_shape, _instance=None):
         return super().expand(batch_shape, RelaxedBernoulli.__new__(type(self)) if _instance is None else _instance)
-
-    @property
-    def temperature(self):
-        return self.base_dist.temperature
-
-    @property
-    def logits(self):
-        return self.base_dist.logits
-
-    @property
-    def probs(self):
-        return self.base_dist.probs
