@@ -125,9 +125,10 @@ install: all
 uninstall:
 	@DESTDIR='$(DESTDIR)' sh scripts/uninstall.sh '$(PREFIX)'
 
-# Debian's packages wick, libwick0, libwick-dev and python3-wick in build/; the same bits each time.
+# Debian's packages wick, libwick0, libwick-dev and python3-wick, what debuggers read beside them, and their source
+# package, in build/; the same bits each time.
 deb: setup
-	@sh scripts/setup.sh dpkg-dev file python3-dev
+	@sh scripts/setup.sh dpkg-dev debhelper dh-python python3-dev
 	@sh scripts/deb.sh
 
 # The command statically linked with musl, for any Linux of this processor: build/wick-VERSION-PROCESSOR-linux.tar.gz

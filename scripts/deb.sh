@@ -1,20 +1,21 @@
 #!/bin/sh
-# Builds as the distribution would (under /usr, nothing of this folder in the files) and makes packages of it.
+# Builds Debian's packages from debian/ as the distribution does: the source package and those made of it, in build/.
 set -e
+version=$(sed -n 's/^#define WICK_VERSION_[A-Z]* *\([0-9]*\)$/\1/p' include/wick/status.h | paste -sd.)
+packaged=$(dpkg-parsechangelog -S Version)
+[ "$packaged" = "$version" ] || { echo "debian/changelog says $packaged, include/wick/status.h $version" >&2; exit 1; }
+
+# A folder of its own: nothing of this one's name or of what lies about in it gets into the files.
+work=build/deb/wick-$version
+rm -rf build/deb && mkdir -p "$work"
+if git rev-parse --is-inside-work-tree > /dev/null 2>&1; then git ls-files -z; else
+  find . \( -path ./build -o -name .git \) -prune -o -type f -print0
+fi | tar --null -T - -cf - | tar -C "$work" --no-same-owner -xf -
+chmod -R go=rX "$work" # whatever this user's umask says
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2> /dev/null || stat -c %Y CMakeLists.txt)}
 export SOURCE_DATE_EPOCH
-mkdir -p build
-cmake -S . -B build/deb -G Ninja -DCMAKE_INSTALL_PREFIX=/usr -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF \
-  -DCMAKE_BUILD_RPATH_USE_ORIGIN=ON -DCMAKE_C_FLAGS="-ffile-prefix-map=$PWD=." > build/deb.log || { tail -5 build/deb.log >&2; exit 1; }
-cmake --build build/deb --target product
-if cmake --build build/deb --target help | grep -q '^wick_python:'; then
-  cmake --build build/deb --target wick_python
-  mkdir -p build/deb/stubs
-  python=$(sed -n 's/^_Python3_EXECUTABLE:INTERNAL=//p' build/deb/CMakeCache.txt)
-  PYTHONPATH=build/deb/python "${python:-python3}" -B python/make_stubs.py > build/deb/stubs/__init__.pyi
-fi
-(cd build/deb && umask 022 && cpack > ../deb.log) || { tail -5 build/deb.log >&2; exit 1; }
-for package in build/deb/*.deb; do
-  mv "$package" build/
-  echo "build/${package##*/}"
+(cd "$work" && dpkg-buildpackage -us -uc) > build/deb.log 2>&1 || { tail -20 build/deb.log >&2; exit 1; }
+for file in build/deb/*.deb build/deb/*.dsc build/deb/*.tar.*; do
+  mv "$file" build/
+  echo "build/${file##*/}"
 done
