@@ -3,6 +3,8 @@
 # usage: [CC=clang] [PACKAGES='clang ...'] in_root.sh SUITE [COMMAND...]    without commands: make demo, test, python
 # As root; the root is kept in build/roots/SUITE and reused. Time and outcome of each command are printed.
 set -e
+# mounts of its own, which end with it
+[ "$IN_ROOT" ] || IN_ROOT=1 exec unshare --mount --propagation private sh "$0" "$@"
 suite=${1:?a suite: bookworm, trixie, ...}
 shift
 [ $# -gt 0 ] || set -- 'make demo' 'make test' 'make python'
@@ -15,13 +17,7 @@ if [ ! -e "$root/.made" ]; then
     { tail -5 build/in_root.log >&2; exit 1; }
   touch "$root/.made"
 fi
-mounted=""
-leave() { for place in $mounted; do umount "$root/$place"; done; }
-trap leave EXIT
-for place in proc dev dev/pts; do
-  mount --bind "/$place" "$root/$place"
-  mounted="$place $mounted"
-done
+for place in proc dev dev/pts; do mount --bind "/$place" "$root/$place"; done
 chroot "$root" sh -c "apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
   make git ca-certificates $PACKAGES" > build/in_root.log 2>&1 || { tail -5 build/in_root.log >&2; exit 1; }
 rm -rf "$root/wick"
