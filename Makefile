@@ -2,9 +2,10 @@
 PACKAGES_STAMP = build/.packages
 BUILD = cmake --preset $(1) > build/$(1).log || (cat build/$(1).log; exit 1); cmake --build build/$(1) $(2)
 PREFIX = /usr/local
+PYTHONS = python3
 DESTDIR =
 
-.PHONY: all python python-full setup setup-tests demo bench test asan tsan valgrind plain aarch64 musl fuzz hard size lint tidy format install uninstall deb tarball docs view-test reproducible first-minutes clean
+.PHONY: all python wheels python-full setup setup-tests demo bench test asan tsan valgrind plain aarch64 musl fuzz hard size lint tidy format install uninstall deb tarball docs view-test reproducible first-minutes clean
 
 all: setup
 	@mkdir -p build; $(call BUILD,release,--target product)
@@ -30,6 +31,11 @@ bench: all
 python: setup
 	@sh scripts/setup.sh python3-dev
 	@python3 python/build_backend.py build
+
+# Wheels for older systems than this one, and the archive of sources, in build/wheels: make wheels PYTHONS='python3.11 ...'
+wheels: setup
+	@sh scripts/setup.sh python3-dev
+	@sh scripts/wheels.sh $(PYTHONS)
 
 # What of the package takes minutes. PYTHON_FULL: parts of it, as scripts/python_full.sh has them.
 python-full: setup-tests

@@ -1,13 +1,16 @@
 # Release builds inline and unroll where time is spent: engines, kernels of groups, tensors, calls, the interpreter. The
 # rest is compiled for less memory: -O3 there makes the library a tenth larger and nothing measurably faster.
+function(wick_compile_files_for options)
+  if(NOT CMAKE_C_COMPILER_ID STREQUAL "GNU") # these are gcc's alone
+    list(FILTER options EXCLUDE REGEX "^-fvect-cost-model|^-fno-align-(jumps|labels)|^-Wno-maybe-uninitialized")
+  endif()
+  set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS "$<$<CONFIG:Release>:${options}>")
+endfunction()
 function(wick_compile_for options)
   foreach(folder ${ARGN})
     file(GLOB sources CONFIGURE_DEPENDS src/${folder}/*.c src/${folder}/*/*.c)
-    set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS "$<$<CONFIG:Release>:${options}>")
+    wick_compile_files_for("${options}" ${sources})
   endforeach()
-endfunction()
-function(wick_compile_files_for options)
-  set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS "$<$<CONFIG:Release>:${options}>")
 endfunction()
 # read once, when a program is loaded; its graphs
 wick_compile_for("-Os" frontend serial module schema report trace syntax type ir)

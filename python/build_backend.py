@@ -1,15 +1,24 @@
 """Builds wheels of wick (PEP 517) with CMake, a C compiler and zlib, and with nothing from the network.
 
-The wheel holds the package, the extension and the library. Builds go to build/wheel of the clone and are kept, so
-that a second one takes seconds. ``python3 build_backend.py FOLDER`` writes a wheel to the folder.
+The wheel holds the package, the extension, the library and the libraries of operators. Builds go to build/wheel of the
+clone and are kept, so that a second one takes seconds. ``python3 build_backend.py FOLDER`` writes a wheel to the folder.
+
+For an older or another system than this one (scripts/wheels.sh) the environment says: WICK_WHEEL_CMAKE, the command
+that configures and builds there; WICK_WHEEL_OPTIONS, what it is told besides; WICK_WHEEL_PLATFORM, its name in the
+wheel's tag; WICK_WHEEL_STUBS, a file of stubs, where what was built does not run here.
 """
 import base64
+import gzip
 import hashlib
+import io
 import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import tempfile
 import zipfile
 
@@ -23,32 +32,67 @@ def _version():
         return ".".join(re.findall(r"#define WICK_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", file.read()))
 
 
+def _platform():
+    return os.environ.get("WICK_WHEEL_PLATFORM") or re.sub(r"[-.]", "_", sysconfig.get_platform())
+
+
 def _tag():
     python = "cp%d%d" % sys.version_info[:2]
-    return "%s-%s-%s" % (python, python, re.sub(r"[-.]", "_", sysconfig.get_platform()))
+    return "%s-%s-%s" % (python, python, _platform())
+
+
+def _description():
+    """What the page about the package in Python begins with."""
+    with open(os.path.join(HERE, "README.md")) as file:
+        return file.read()
 
 
 def _metadata():
     return ("Metadata-Version: 2.1\nName: wick\nVersion: %s\nSummary: TorchScript and tensors without torch, under "
             "torch's names\nRequires-Python: >=3.9\nLicense-File: LICENSE\nClassifier: Programming Language :: C\n"
             "Classifier: Programming Language :: Python :: Implementation :: CPython\n"
-            "Classifier: Operating System :: POSIX :: Linux\n" % _version())
+            "Classifier: Operating System :: POSIX :: Linux\nDescription-Content-Type: text/markdown\n\n%s"
+            % (_version(), _description()))
+
+
+def _headers(folder):
+    """Python's headers, copied to where another root of the file system sees them."""
+    shutil.rmtree(folder, ignore_errors=True)
+    for path in {sysconfig.get_path("include"), sysconfig.get_path("platinclude")}:
+        shutil.copytree(path, folder, dirs_exist_ok=True)
+    return folder
 
 
 def _build(prefix):
-    """The extension and the library, stripped, under prefix/wick."""
-    build = os.path.join(ROOT, "build", "wheel", "cp%d%d" % sys.version_info[:2])
-    generator = ["-G", "Ninja"] if not os.path.exists(os.path.join(build, "CMakeCache.txt")) else []
-    subprocess.check_call(["cmake", "-S", ROOT, "-B", build, "-DCMAKE_BUILD_TYPE=Release", "-DBUILD_TESTING=OFF",
-                           "-DPython3_EXECUTABLE=" + sys.executable] + generator, stdout=subprocess.DEVNULL)
-    subprocess.check_call(["cmake", "--build", build, "--target", "wick_python", "--parallel"],
-                          stdout=subprocess.DEVNULL)
-    subprocess.check_call(["cmake", "--install", build, "--component", "python", "--prefix", prefix, "--strip"],
-                          stdout=subprocess.DEVNULL)
+    """The extension and the libraries, stripped, under prefix/wick."""
+    python = "cp%d%d" % sys.version_info[:2]
+    elsewhere = os.environ.get("WICK_WHEEL_CMAKE")
+    cmake = shlex.split(elsewhere) if elsewhere else ["cmake"]
+    build = os.path.join(ROOT, "build", "wheel", _platform() if elsewhere else python)
+    options = ["-DCMAKE_BUILD_TYPE=Release", "-DBUILD_TESTING=OFF"]
+    options += shlex.split(os.environ.get("WICK_WHEEL_OPTIONS", ""))
+    if elsewhere:  # one build of the library for all Pythons
+        suffix = sysconfig.get_config_var("EXT_SUFFIX")
+        suffix = suffix.replace(os.uname().machine, _platform().split("_", 1)[1])
+        options += ["-DWICK_PYTHON_INCLUDE=" + _headers(os.path.join(ROOT, "build", "wheel", "include", python)),
+                    "-DWICK_PYTHON_SUFFIX=" + suffix]
+    else:
+        options += ["-DPython3_EXECUTABLE=" + sys.executable]
+    if not os.path.exists(os.path.join(build, "CMakeCache.txt")):
+        options += ["-G", "Ninja"]
+    installed = os.path.join(build, "installed")
+    for command in (["-S", ROOT, "-B", build] + options, ["--build", build, "--target", "wick_python", "--parallel"],
+                    ["--install", build, "--component", "python", "--prefix", installed, "--strip"]):
+        shutil.rmtree(installed, ignore_errors=True)
+        subprocess.check_call(cmake + command, stdout=subprocess.DEVNULL)
+    shutil.copytree(installed, prefix, dirs_exist_ok=True)
 
 
 def _write_stubs(built):
     """wick/__init__.pyi, from the operators of what was built."""
+    if os.environ.get("WICK_WHEEL_STUBS"):
+        shutil.copy(os.environ["WICK_WHEEL_STUBS"], os.path.join(built, "wick", "__init__.pyi"))
+        return
     code = "import runpy, sys; sys.path[:0] = [%r]; runpy.run_path(%r, run_name='__main__')"
     folder = os.path.join(built, "wick")
     with tempfile.TemporaryDirectory() as whole, open(os.path.join(folder, "__init__.pyi"), "w") as file:
@@ -117,9 +161,34 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     return name
 
 
+# What building a wheel reads.
+_SOURCES = ("CMakeLists.txt", "LICENSE", "README.md", "cmake", "include", "libraries", "prelude", "pyproject.toml",
+            "python/CMakeLists.txt", "python/README.md", "python/build_backend.py", "python/make_stubs.py",
+            "python/src", "python/wick", "src", "third_party", "view")
+
+
 def build_sdist(sdist_directory, config_settings=None):
-    """Not there: wick is built from a clone."""
-    raise NotImplementedError("wick is built from a clone: pip install .")
+    """Writes an archive of the sources that a wheel is built of, the same bytes each time, and gives its name."""
+    top = "wick-%s" % _version()
+
+    def plain(entry):
+        if os.path.basename(entry.name) in ("__pycache__", ".gitignore"):
+            return None
+        entry.uid = entry.gid = 0
+        entry.uname = entry.gname = ""
+        entry.mtime = 0
+        entry.mode = 0o755 if entry.isdir() or entry.mode & 0o100 else 0o644
+        return entry
+
+    with open(os.path.join(sdist_directory, top + ".tar.gz"), "wb") as file, \
+            gzip.GzipFile("", "wb", 9, file, 0) as packed, \
+            tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        metadata = tarfile.TarInfo(top + "/PKG-INFO")
+        metadata.size = len(_metadata().encode())
+        archive.addfile(metadata, io.BytesIO(_metadata().encode()))
+        for name in _SOURCES:
+            archive.add(os.path.join(ROOT, name), top + "/" + name, filter=plain)
+    return top + ".tar.gz"
 
 
 if __name__ == "__main__":

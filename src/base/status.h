@@ -71,6 +71,9 @@ Status status_new(ErrorCode code, const char *format, ...) PRINTF_LIKE(2, 3) MUS
 Status status_newv(ErrorCode code, const char *format, va_list arguments) MUST_CHECK NEVER_NULL;
 /* code RUNTIME with a Python exception class: "IndexError", "ValueError", "KeyError", ...; exception is a literal. */
 Status status_exception(const char *exception, const char *format, ...) PRINTF_LIKE(2, 3) MUST_CHECK NEVER_NULL;
+#ifndef __FILE_NAME__ /* gcc before 12 */
+#define __FILE_NAME__ __FILE__
+#endif
 /* code INTERNAL; the message begins with the place in the source that noticed: "compile.c:102: ...". */
 #define status_internal(...) status_internal_at(__FILE_NAME__, __LINE__, __VA_ARGS__)
 Status status_internal_at(const char *file, int line, const char *format, ...) PRINTF_LIKE(3, 4) MUST_CHECK NEVER_NULL;

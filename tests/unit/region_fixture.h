@@ -72,7 +72,7 @@ static inline Status region_call_apart(Exec *exec, const RegionText *r, const IV
 static inline uint64_t region_declines(void) {
   return STATISTIC_GET(declines);
 }
-/* The same bits, but that which of two NaNs a sum gives is the compiler's choice. Of one dtype and size, both row-major. */
+/* The same bits, but that which of two NaNs a sum gives is the compiler's choice. Of one dtype and size, row-major. */
 static inline bool region_same_bits(const Tensor *a, const Tensor *b) {
   const char *x = tensor_data(a), *y = tensor_data(b);
   if (a->dtype != DTYPE_FLOAT32) return memcmp(x, y, (size_t)b->numel * dtype_size((DType)b->dtype)) == 0;
