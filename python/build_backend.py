@@ -1,7 +1,8 @@
 """Builds wheels of wick (PEP 517) with CMake, a C compiler and zlib, and with nothing from the network.
 
-The wheel holds the package, the extension, the library and the libraries of operators. Builds go to build/wheel of the
-clone and are kept, so that a second one takes seconds. ``python3 build_backend.py FOLDER`` writes a wheel to the folder.
+The wheel holds the package, the extension, the library and the libraries of operators. Builds go to build/wheel of
+the clone and are kept, so that a second one takes seconds. ``python3 build_backend.py FOLDER`` writes a wheel to the
+folder.
 
 For an older or another system than this one (scripts/wheels.sh) the environment says: WICK_WHEEL_CMAKE, the command
 that configures and builds there; WICK_WHEEL_OPTIONS, what it is told besides; WICK_WHEEL_PLATFORM, its name in the
