@@ -3,6 +3,7 @@
 `_C._jit_pass_NAME(graph)` runs a pass; those that say whether they changed something do so here, too.
 """
 import difflib
+import importlib
 import re
 
 from .. import _C
@@ -37,9 +38,13 @@ ALIASES = {
     "remove_tensor_mutation": "remove_tensor_mutation", "cse": "common_subexpression_elimination",
     "dce": "dead_code_elimination",
 }
-# of _activations.py
-_IN_PYTHON = frozenset(("filter_non_tensor_arguments", "fuse_add_relu", "fuse_addmm",
-                        "functional_to_inplace_activation", "inplace_to_functional_activation"))
+_IN_PYTHON = {
+    "_activations": ("filter_non_tensor_arguments", "fuse_add_relu", "fuse_addmm", "functional_to_inplace_activation",
+                     "inplace_to_functional_activation"),
+    "_frozen": ("concat_frozen_linear", "fold_frozen_conv_add_or_sub", "fold_frozen_conv_mul_or_div",
+                "fuse_frozen_conv_add_relu", "optimize_frozen_graph", "transpose_frozen_linear"),
+    "_refine": ("integer_value_refinement", "refine_integer_values"),
+}
 _SAY_CHANGED = frozenset(("cse", "loop_unrolling", "constant_propagation", "constant_propagation_immutable_types",
                           "remove_mutation", "constant_loop_unrolling"))
 
@@ -65,9 +70,9 @@ def pass_of(name):
     own = globals().get("_pass_" + name)
     if own is not None:
         return own
-    if name in _IN_PYTHON:
-        from . import _activations
-        return getattr(_activations, name)
+    for file, written in _IN_PYTHON.items():
+        if name in written:
+            return getattr(importlib.import_module("." + file, __package__), name)
     wicks = SAME.get(name) or (name if name in _C.pass_names() else None)
     if wicks is None:
         return None
@@ -127,6 +132,28 @@ def _pass_create_autodiff_subgraphs(graph, threshold=None):
         graph.run_pass("create_autodiff_subgraphs_of_one")
     else:
         raise NotImplementedError("_jit_pass_create_autodiff_subgraphs: a threshold other than 1 and 2")
+
+
+def _pass_remove_dropout(module):
+    """Takes dropout out of a module's methods where it does nothing."""
+    if isinstance(module, _graph.Graph):
+        module.run_pass("remove_dropout")
+        return
+    if module.hasattr("training") and module.getattr("training"):
+        raise RuntimeError("Dropout removal module in training mode is not yet supported")
+    for method in module._get_methods():
+        method.graph.run_pass("remove_dropout")
+
+
+def _pass_dce_allow_deleting_nodes_with_side_effects(graph):
+    """Takes out what has no users, whatever it does besides."""
+    def clean(block):
+        for node in reversed(list(block.nodes())):
+            for inner in node.blocks():
+                clean(inner)
+            if not node.hasUses():
+                node.destroy()
+    clean(graph.block())
 
 
 def _pass_lower_graph(graph, module):
