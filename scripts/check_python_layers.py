@@ -8,8 +8,8 @@ What they need of later ones stands in one table, that of _later.py.
 import ast, os, sys
 
 LAYERS = """
-_activations _containers _devices _executors _frontend _later _logging _registry _schema
-_from_torch _hooks
+_activations _containers _devices _executors _frontend _later _logging _nnc _refine _registry _schema
+_from_torch _frozen _hooks
 _modifiers
 _types
 _arguments _graph_types

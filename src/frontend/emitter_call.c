@@ -83,7 +83,7 @@ static SugaredValue *emit_annotate(Emitter *e, const Tree *apply) {
   const Type *type = annotation_type(e->c, e->resolver, inputs->children[0]);
   Value *value = emit_convert(e, apply->range, type, emit_expr(e, inputs->children[1], type), true);
   if (!type_is_subtype(value->type, type, NULL))
-    compilation_fail(e->c, apply->range, "expected an expression of type %s but found %s", type_text(e->c, type),
+    compilation_fail(e->c, inputs->range, "expected an expression of type %s but found %s", type_text(e->c, type),
                      type_text(e->c, value->type));
   /* None is remembered as the Optional it stands for. */
   if (value->type->kind == TYPE_NONE && type->kind != TYPE_NONE) {
@@ -437,5 +437,5 @@ SugaredValue *emit_apply(Emitter *e, const Tree *apply, uint32_t binders, const 
   SugaredValue *callee = emit_sugared(e, apply_callee(apply), 1, NULL);
   if (callee->kind == &SUGARED_SPECIAL_FORM) return emit_form(e, apply, (const SugaredForm *)callee, hint);
   CallArguments arguments = emit_arguments(e, apply_inputs(apply), apply_attributes(apply), 0);
-  return sugared_call(callee, e, apply->range, &arguments, binders);
+  return sugared_call(callee, e, apply_callee(apply)->range, &arguments, binders);
 }

@@ -235,8 +235,8 @@ static Value *emit_list_literal(Emitter *e, const Tree *expr, const Type *hint) 
       if (!type_is_subtype(values[i]->type, element_hint, NULL))
         compilation_fail(
             e->c, expr->range,
-            "List type annotation `%s` did not match the types of the given list elements: element %u is %s",
-            type_text(e->c, list_hint), i, type_text(e->c, values[i]->type));
+            "List type annotation `%s` did not match the types of the given list elements, which were unified to %s",
+            type_text(e->c, list_hint), type_text(e->c, element ? element : values[i]->type));
     element = element_hint;
   }
   if (!element) compilation_fail(e->c, expr->range, "The elements of a list must have one type, or a Union");
@@ -349,7 +349,7 @@ static Value *emit_comprehension(Emitter *e, const Tree *expr, Comprehension *c,
   InsertPoint saved = insert_point_into(e, block);
   environment_push(e, block);
   const Tree *targets = tree_list(e->arena, target->range, 1, (Tree *[]){(Tree *)target});
-  SugaredValue *iterable = sugared_iter(emit_sugared(e, iter, 1, NULL), e, iter->range);
+  SugaredValue *iterable = sugared_iter(emit_sugared(e, iter, 1, NULL), e, expr->range);
   int64_t length = sugared_static_length(iterable, e);
   if (length < 0) {
     emit_loop(e, expr->range, emit_comprehension_body, c, iterable, targets, NULL);
@@ -428,7 +428,7 @@ static Value *emit_simple(Emitter *e, const Tree *expr, const Type *hint) {
       unsupported_throw(e->arena, expr);
     default:
       if (FIND_SPELLING(binary_operators, expr->kind)) return emit_binary(e, expr);
-      compilation_fail(e->c, expr->range, "Cannot emit expr for: %s", token_kind_name(expr->kind));
+      compilation_fail(e->c, expr->range, "Cannot emit expr for: (%s)", token_kind_name(expr->kind));
   }
 }
 

@@ -250,14 +250,15 @@ static Value *emit_tuple_subscript(Emitter *e, SourceRange range, Value *tuple, 
   if (value_is_constant(index, &constant)) {
     int64_t i = constant.i < 0 ? constant.i + (int64_t)type->count : constant.i;
     if (i < 0 || i >= (int64_t)type->count)
-      compilation_fail(e->c, range, "Tuple index out of range: it has %u elements but the index is %lld", type->count,
+      compilation_fail(e->c, range, "Tuple index out of range. Tuple is length %u and index is %lld", type->count,
                        (long long)constant.i);
     element = type->elements[i];
   } else if (type->count && type_converts_to_list(type, type_list(e->store, type->elements[0]))) {
     element = type->elements[0];
   } else {
     compilation_fail(e->c, range,
-                     "Cannot index into a tuple with a non-integer literal because we cannot resolve the output type");
+                     "Cannot index into a %s with a non-integer literal because we cannot resolve the output type",
+                     type_text(e->c, type));
   }
   Value *inputs[2] = {tuple, index};
   return emit_typed(e, range, SYM_prim_TupleIndex, 2, inputs, element);
@@ -293,8 +294,7 @@ SugaredValue *emit_subscript(Emitter *e, const Tree *expr, const Type *hint) {
     bool is_class = value->type->kind == TYPE_CLASS;
     if (!is_class)
       compilation_fail(e->c, range,
-                       "Unsupported operation: attempted to use multidimensional indexing on unsupported type '%s'",
-                       type_text(e->c, value->type));
+                       "Unsupported operation: attempted to use multidimensional indexing on a non-tensor type");
     Value **items = ARENA_ARRAY(e->arena, Value *, indices->count);
     for (uint32_t i = 0; i < indices->count; i++) items[i] = emit_expr(e, indices->children[i], NULL);
     return sugared_get_item(container, e, range, emit_tuple(e, range, indices->count, items), hint);
@@ -345,7 +345,7 @@ void emit_subscript_assign(Emitter *e, SourceRange range, const Tree *target, Na
     return;
   }
   if (indices->count != 1 || indices->children[0]->kind == TK_SLICE_EXPR)
-    compilation_fail(e->c, target->range, "Sliced expression not yet supported for subscripted assignment");
+    compilation_fail(e->c, target->range, "Sliced expression not yet supported for subscripted assignment. File a bug if you want this");
   if (container->type->kind == TYPE_TUPLE)
     compilation_fail(e->c, target->range, "%s does not support subscripted assignment",
                      type_text(e->c, container->type));

@@ -467,9 +467,9 @@ static void emit_statement(Emitter *e, const Tree *stmt) {
       emit_with(e, stmt);
       break;
     case TK_IMPORT:
-      compilation_fail(e->c, stmt->range, "import is not supported inside a compiled function");
+      compilation_fail(e->c, stmt->range, "import statements aren't supported inside a compiled function");
     case TK_CLASS_DEF:
-      compilation_fail(e->c, stmt->range, "class definitions are not supported inside a compiled function");
+      compilation_fail(e->c, stmt->range, "class definitions aren't supported inside a compiled function");
     case TK_UNSUPPORTED:
       unsupported_throw(e->arena, stmt);
     default:

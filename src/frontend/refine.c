@@ -82,6 +82,8 @@ static Condition known(Emitter *e, SourceRange range, bool is_true, Refinements 
 
 Value *emit_to_bool(Emitter *e, SourceRange range, Value *value) {
   if (value->type->kind == TYPE_BOOL) return value;
+  if (type_is_optional_like(value->type))
+    compilation_fail(e->c, range, "Could not cast value of type %s to bool", type_text(e->c, value->type));
   NamedValue argument = named_argument(STR(""), value, range);
   SugaredValue *cast = builtin_global(e->c, STR("bool"));
   Value *result = sugared_as_value(

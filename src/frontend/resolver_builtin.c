@@ -375,8 +375,8 @@ static _Noreturn void fail_unknown(Compilation *c, Str space, Str name, SourceRa
                          ? missing_library(c, space)
                          : "");
   Str qualified = str_from(arena_printf(&c->scratch, "%s" STR_FMT, prefix, STR_ARG(name)));
-  compilation_fail(c, range, STR_FMT " has no attribute '" STR_FMT "': unknown operator " STR_FMT ".%s", STR_ARG(space),
-                   STR_ARG(name), STR_ARG(qualified), suggest_global(c, space, prefix, name));
+  compilation_fail(c, range, "object has no attribute " STR_FMT ": unknown operator " STR_FMT ".%s", STR_ARG(name),
+                   STR_ARG(qualified), suggest_global(c, space, prefix, name));
 }
 
 static SugaredValue *space_attr(void *data, Compilation *c, Str name, SourceRange range) {

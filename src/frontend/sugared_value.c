@@ -17,6 +17,10 @@ static SugaredValue *sugared_new(Compilation *c, const SugaredKind *kind) {
 
 Value *sugared_as_value(SugaredValue *s, Emitter *e, SourceRange range) {
   if (s->kind == &SUGARED_VALUE) return s->value;
+  if (s->kind == &SUGARED_NAMESPACE)
+    compilation_fail(e->c, range,
+                     "python value of type 'module' cannot be used as a value. Perhaps it is a closed over global "
+                     "variable? If so, please consider passing it in as an argument or use a local varible instead.");
   if (!s->kind->as_value) compilation_fail(e->c, range, "%s cannot be used as a value", s->kind->name);
   return s->kind->as_value(s, e, range);
 }
@@ -483,8 +487,7 @@ static SugaredValue **value_elements(SugaredValue *self, Emitter *e, SourceRange
   } else if (type->kind == TYPE_LIST) {
     if (!binders)
       compilation_fail(e->c, range,
-                       "Provided list cannot be used as a tuple: cannot statically infer the expected size of a list "
-                       "in this context");
+                       "cannot statically infer the expected size of a list in this context");
     Node *unpack = emit_node(e, range, SYM_prim_ListUnpack, 1, &value, binders);
     for (uint32_t i = 0; i < binders; i++) node_output(unpack, i)->type = type->elements[0];
     values = unpack->outputs;
@@ -582,7 +585,8 @@ static SugaredValue *namespace_attr(SugaredValue *self, Emitter *e, SourceRange 
   const SugaredNamespace *ns = (const SugaredNamespace *)self;
   SugaredValue *found = ns->attr(ns->data, e->c, name, range);
   if (!found)
-    compilation_fail(e->c, range, STR_FMT " has no attribute '" STR_FMT "'", STR_ARG(ns->name), STR_ARG(name));
+    compilation_fail(e->c, range, "object has no attribute " STR_FMT ": there is no " STR_FMT "." STR_FMT, STR_ARG(name),
+                     STR_ARG(ns->name), STR_ARG(name));
   return found;
 }
 

@@ -394,7 +394,7 @@ FunctionSchema *schema_from_def(Compilation *c, Resolver *resolver, const Tree *
     constant = repeat_default(c, argument, constant);
     unit_hold(c->unit, constant);
     if (!default_fits(constant, argument->type) && !(argument->type->kind == TYPE_TENSOR && ivalue_is_none(constant)))
-      fail_default(c, value->range, argument, annotation != NULL);
+      fail_default(c, def->range, argument, annotation != NULL);
     argument->has_default = true;
     argument->default_value = constant;
   }

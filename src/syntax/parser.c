@@ -38,8 +38,13 @@ Parser parser_within(const Parser *p, uint32_t begin, uint32_t end) {
   return inner;
 }
 
+/* What closes or separates is underlined only where more of the same tree follows it. */
+static bool closes(TokenKind kind) {
+  return kind == ')' || kind == ']' || kind == '}' || kind == ',';
+}
+
 void parser_advance(Parser *p) {
-  p->last_end = p->current.end;
+  if (!closes(p->current.kind)) p->last_end = p->current.end;
   p->current = p->next;
   if (p->current.kind != TK_EOF) lexer_next(&p->lexer, &p->next);
 }
@@ -144,15 +149,12 @@ static Tree *parse_decorated_def(Parser *p, Tree *decorators) {
   parser_advance(p);
   Tree *name = parser_ident(p);
   Tree *decl = parser_decl(p);
-  uint32_t header_end = p->last_end;
   Token colon, first;
   Tree *body = parse_block_noting(p, &colon, &first);
   decl = parser_merge_type_comment(p, decl, &colon);
   if (first.begin != colon.begin || first.kind != colon.kind) decl = parser_merge_type_comment(p, decl, &first);
-  SourceRange range = parser_since(p, begin);
-  if (!p->lexer.is_foreign) range.end = header_end; /* messages about a function show its head */
   Tree *children[] = {name, decl, body, decorators};
-  return tree_new(p->arena, TK_DEF, range, decorators ? 4 : 3, children);
+  return tree_new(p->arena, TK_DEF, parser_since(p, begin), decorators ? 4 : 3, children);
 }
 
 static Tree *parse_class(Parser *p, Tree *decorators) {
@@ -180,7 +182,7 @@ static Tree *parse_async(Parser *p) {
   if (!parser_at(p, TK_DEF) && !parser_at(p, TK_FOR) && !parser_at(p, TK_WITH)) parser_fail(p, "def, for or with");
   parse_statement(p);
   p->items.length = mark;
-  return parser_unsupported(p, begin, "async");
+  return parser_unsupported(p, begin, "async is not supported");
 }
 
 static Tree *parse_decorated(Parser *p) {
@@ -229,7 +231,7 @@ static Tree *parse_loop_else(Parser *p, uint32_t begin, Tree *loop) {
   SourceRange range = parser_since(p, begin);
   range.begin = p->lexer.is_foreign ? range.begin : range.end - 4;
   parse_block(p);
-  return tree_atom(p->arena, TK_UNSUPPORTED, range, STR("else of a loop"));
+  return tree_atom(p->arena, TK_UNSUPPORTED, range, STR("else branches of loops aren't supported"));
 }
 
 static Tree *parse_while(Parser *p) {
@@ -280,7 +282,7 @@ static Tree *parse_with(Parser *p) {
 static Tree *parse_try(Parser *p) {
   uint32_t begin = p->current.begin;
   parser_advance(p);
-  Tree *result = parser_unsupported(p, begin, "try");
+  Tree *result = parser_unsupported(p, begin, "try blocks aren't supported");
   parse_block(p);
   if (!parser_at(p, TK_EXCEPT) && !parser_at(p, TK_FINALLY)) parser_fail(p, "except or finally");
   while (parser_accept(p, TK_EXCEPT)) {
@@ -494,9 +496,9 @@ static Tree *parse_simple(Parser *p) {
     case TK_CONTINUE:
       return one_keyword(p, p->current.kind);
     case TK_GLOBAL:
-      return parse_scope(p, "global");
+      return parse_scope(p, "global variables aren't supported");
     case TK_NONLOCAL:
-      return parse_scope(p, "nonlocal");
+      return parse_scope(p, "nonlocal variables aren't supported");
     case TK_IMPORT:
     case TK_FROM:
       return parse_import(p);

@@ -95,9 +95,8 @@ Tree *parser_merge_type_comment(Parser *p, Tree *decl, const Token *commented) {
   SourceRange range = parser_since(&inner, begin);
   if (!elided && types.length + first != params->count)
     range_error(p->arena, ERROR_SYNTAX, range,
-                "Number of type annotations for function parameters (%zu) does not match the number of parameters on "
-                "the function (%u)!",
-                types.length, params->count);
+                "Number of type annotations (%zu) did not match the number of function parameters (%u)", types.length,
+                params->count);
   TreeVec typed = {0};
   for (uint32_t i = 0; i < params->count; i++) {
     Tree *param = params->children[i];

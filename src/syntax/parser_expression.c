@@ -76,6 +76,12 @@ bool parser_at_expression(const Parser *p) {
   }
 }
 
+/* From where the part on the left begins, which may be within parentheses. */
+static SourceRange from(const Tree *left, SourceRange range) {
+  if (left->range.source == range.source) range.begin = left->range.begin;
+  return range;
+}
+
 /* ---- comprehensions ---- */
 
 /* `for target in iter if condition ...`, as many as there are. */
@@ -107,7 +113,7 @@ static Clauses parse_clauses(Parser *p) {
   return clauses;
 }
 
-static const char SEVERAL_FORS[] = "a comprehension with several for clauses";
+static const char SEVERAL_FORS[] = "Only a single generator is currently supported";
 
 static Tree *parse_list_comp(Parser *p, uint32_t begin, Tree *element) {
   Clauses c = parse_clauses(p);
@@ -173,7 +179,6 @@ static Tree *parse_list(Parser *p) {
     if (parser_at(p, TK_FOR) || parser_at(p, TK_ASYNC)) {
       Tree *comprehension = parse_list_comp(p, begin, first);
       parser_expect(p, ']');
-      comprehension->range = parser_since(p, begin);
       return comprehension;
     }
     items_push(p, first);
@@ -202,7 +207,7 @@ static Tree *parse_set(Parser *p, uint32_t begin, Tree *first) {
   }
   if (!parser_at(p, '}')) parser_fail(p, "',' or '}'");
   parser_advance(p);
-  return parser_unsupported(p, begin, "a set");
+  return parser_unsupported(p, begin, "Set aren't supported");
 }
 
 static Tree *parse_braces(Parser *p) {
@@ -227,7 +232,7 @@ static Tree *parse_braces(Parser *p) {
   }
   if (!parser_at(p, '}')) parser_fail(p, "',' or '}'");
   parser_advance(p);
-  if (unpacks) return parser_unsupported(p, begin, "unpacking in a dict");
+  if (unpacks) return parser_unsupported(p, begin, "Dict expansion (e.g. `{**dict}`) is not supported");
   SourceRange range = parser_since(p, begin);
   return TREE(p->arena, TK_DICT_LITERAL, range, tree_list(p->arena, range, (uint32_t)keys.length, keys.data),
               tree_list(p->arena, range, (uint32_t)values.length, values.data));
@@ -307,7 +312,7 @@ void parser_arguments(Parser *p, Tree **out_inputs, Tree **out_attributes) {
       vec_arena_push(p->arena, &attributes, parse_keyword_argument(p));
     } else if (parser_accept(p, TK_POW)) {
       parser_expression(p);
-      items_push(p, parser_unsupported(p, begin, "unpacking a dict into arguments"));
+      items_push(p, parser_unsupported(p, begin, "keyword-arg expansion is not supported"));
     } else {
       if (attributes.length && !parser_at(p, '*')) parser_fail(p, "a keyword argument");
       Tree *item = parse_item(p);
@@ -326,10 +331,11 @@ void parser_arguments(Parser *p, Tree **out_inputs, Tree **out_attributes) {
 
 static Tree *parse_call(Parser *p, Tree *callee) {
   Tree *inputs, *attributes;
+  uint32_t begin = p->current.begin, end = p->last_end;
   parser_advance(p);
+  p->last_end = end; /* the parenthesis itself is no part of what is underlined */
   parser_arguments(p, &inputs, &attributes);
-  /* The call bears the range of what is called: that is what messages should point at. */
-  return TREE(p->arena, TK_APPLY, callee->range, callee, inputs, attributes);
+  return TREE(p->arena, TK_APPLY, from(callee, parser_since(p, begin)), callee, inputs, attributes);
 }
 
 static Tree *slice_bound(Parser *p) {
@@ -349,7 +355,7 @@ static Tree *parse_index(Parser *p) {
   return TREE(p->arena, TK_SLICE_EXPR, parser_since(p, begin), start, stop, step);
 }
 
-static Tree *parse_subscript(Parser *p, Tree *value, uint32_t begin) {
+static Tree *parse_subscript(Parser *p, Tree *value) {
   size_t mark = items_begin(p);
   uint32_t open = p->current.begin;
   parser_advance(p);
@@ -359,35 +365,36 @@ static Tree *parse_subscript(Parser *p, Tree *value, uint32_t begin) {
     if (!parser_accept(p, ',')) break;
   }
   if (!parser_at(p, ']')) parser_fail(p, "',' or ']'");
+  p->last_end = p->current.end;
   parser_advance(p);
   Tree *indices = items_end(p, mark, open), *first = indices->children[0];
   if (indices->count == 1 && first->kind == TK_TUPLE_LITERAL && tuple_literal_items(first)->count)
     indices = tuple_literal_items(first);
-  return TREE(p->arena, TK_SUBSCRIPT, parser_since(p, begin), value, indices);
+  return TREE(p->arena, TK_SUBSCRIPT, from(value, parser_since(p, open)), value, indices);
 }
 
-static Tree *parse_select(Parser *p, Tree *value, uint32_t begin) {
+static Tree *parse_select(Parser *p, Tree *value) {
+  uint32_t begin = p->current.begin;
   parser_advance(p);
   TokenKind kind = p->current.kind;
   if (kind != TK_IDENT && !(kind >= TK_DEF && kind <= TK_YIELD)) parser_fail(p, "ident");
   Tree *name = tree_atom(p->arena, TK_IDENT, parser_here(p), token_text(&p->lexer, &p->current));
   parser_advance(p);
-  return TREE(p->arena, '.', parser_since(p, begin), value, name);
+  return TREE(p->arena, '.', from(value, parser_since(p, begin)), value, name);
 }
 
 static Tree *parse_postfix(Parser *p) {
-  uint32_t begin = p->current.begin;
   Tree *tree = parse_atom(p);
   for (;;) {
     switch (p->current.kind) {
       case '.':
-        tree = parse_select(p, tree, begin);
+        tree = parse_select(p, tree);
         break;
       case '(':
         tree = parse_call(p, tree);
         break;
       case '[':
-        tree = parse_subscript(p, tree, begin);
+        tree = parse_subscript(p, tree);
         break;
       default:
         return tree;
@@ -403,7 +410,7 @@ static Tree *parse_lambda(Parser *p) {
   parser_params(p, ':', false);
   parser_expect(p, ':');
   parser_expression(p);
-  return parser_unsupported(p, begin, "lambda");
+  return parser_unsupported(p, begin, "Lambda aren't supported");
 }
 
 static Tree *parse_yield(Parser *p) {
@@ -413,7 +420,7 @@ static Tree *parse_yield(Parser *p) {
     parser_expression(p);
   else if (parser_at_expression(p))
     parser_expression_list(p);
-  return parser_unsupported(p, begin, "yield");
+  return parser_unsupported(p, begin, "Yield aren't supported");
 }
 
 static Tree *parse_unary(Parser *p) {
@@ -425,7 +432,7 @@ static Tree *parse_unary(Parser *p) {
     case '+': {
       parser_advance(p);
       Tree *operand = parse(p, PREC_UNARY);
-      if (kind == '+') return parser_unsupported(p, begin, "unary plus");
+      if (kind == '+') return parser_unsupported(p, begin, "unsupported unary operator: UAdd");
       return TREE(p->arena, kind == '-' ? TK_UNARY_MINUS : '~', parser_since(p, begin), operand);
     }
     case TK_NOT: {
@@ -436,7 +443,7 @@ static Tree *parse_unary(Parser *p) {
     case TK_AWAIT:
       parser_advance(p);
       parse(p, PREC_UNARY);
-      return parser_unsupported(p, begin, "await");
+      return parser_unsupported(p, begin, "Await aren't supported");
     case TK_LAMBDA:
       return parse_lambda(p);
     case TK_YIELD:
@@ -447,7 +454,7 @@ static Tree *parse_unary(Parser *p) {
   Tree *base = parse_postfix(p);
   if (!parser_accept(p, TK_POW)) return base;
   Tree *exponent = parse(p, PREC_UNARY);
-  return TREE(p->arena, TK_POW, parser_since(p, begin), base, exponent);
+  return TREE(p->arena, TK_POW, from(base, parser_since(p, begin)), base, exponent);
 }
 
 /* Counts a tree's nodes, those of shared subtrees each time; gives up above the limit. */
@@ -478,10 +485,10 @@ static Tree *parse_comparisons(Parser *p, Tree *left, uint32_t begin) {
     if (kind == TK_IS && parser_accept(p, TK_NOT)) kind = TK_ISNOT;
     Tree *right = parse(p, PREC_COMPARE + 1);
     if (all) share(p, left);
-    SourceRange range = source_range_join(left->range, parser_since(p, begin));
+    SourceRange range = from(left, parser_since(p, begin));
     Tree *one = TREE(p->arena, kind, range, left, right);
     if (negated) one = TREE(p->arena, TK_NOT, range, one);
-    all = all ? TREE(p->arena, TK_AND, parser_since(p, begin), all, one) : one;
+    all = all ? TREE(p->arena, TK_AND, from(all, parser_since(p, begin)), all, one) : one;
     left = right;
   }
   return all ? all : left;
@@ -493,7 +500,7 @@ static Tree *parse_ternary(Parser *p, Tree *then, uint32_t begin) {
   if (!parser_at(p, TK_ELSE)) parser_fail(p, "else");
   parser_advance(p);
   Tree *otherwise = parse(p, PREC_TERNARY);
-  return TREE(p->arena, TK_IF_EXPR, parser_since(p, begin), condition, then, otherwise);
+  return TREE(p->arena, TK_IF_EXPR, from(then, parser_since(p, begin)), condition, then, otherwise);
 }
 
 static Tree *parse(Parser *p, int precedence) {
@@ -512,7 +519,7 @@ static Tree *parse(Parser *p, int precedence) {
     }
     parser_advance(p);
     Tree *right = parse(p, binds + 1);
-    left = TREE(p->arena, kind, parser_since(p, begin), left, right);
+    left = TREE(p->arena, kind, from(left, parser_since(p, begin)), left, right);
   }
   if (precedence == PREC_TERNARY && parser_at(p, TK_IF)) left = parse_ternary(p, left, begin);
   assert(p->nesting > 0);
@@ -525,7 +532,7 @@ Tree *parser_expression(Parser *p) {
   Tree *tree = parse(p, PREC_TERNARY);
   if (!parser_accept(p, TK_WALRUS)) return tree;
   parser_expression(p);
-  return parser_unsupported(p, begin, "an assignment expression");
+  return parser_unsupported(p, begin, "NamedExpr aren't supported");
 }
 
 static Tree *finish_list(Parser *p, uint32_t begin, Tree *first, Tree *(*parse_next)(Parser *p)) {

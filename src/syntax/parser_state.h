@@ -10,7 +10,7 @@ typedef struct Parser {
   Arena *arena;
   Lexer lexer;
   Token current, next;
-  uint32_t last_end; /* end of the token before the current one */
+  uint32_t last_end; /* end of the last token before the current one that does not close or separate */
   int flags;
   uint32_t nesting, blocks; /* expressions within expressions, blocks within blocks */
   uint32_t shared;          /* nodes reached twice because of chained comparisons */

@@ -202,9 +202,9 @@ static uint32_t put_field(Parser *p, Pieces *pieces, uint32_t position, uint32_t
   strbuf_puts(&pieces->format, "{}");
   char c = p->lexer.text[stop];
   if (c == '}') return stop + 1;
-  pieces->unsupported = c == ':'   ? "a format in an f-string"
-                        : c == '!' ? "a conversion in an f-string"
-                                   : "'=' in an f-string";
+  pieces->unsupported = c == ':'   ? "Don't support formatting in JoinedStr"
+                        : c == '!' ? "Don't support conversion in JoinedStr"
+                                   : "Don't support '=' in JoinedStr";
   uint32_t depth = 1;
   for (; stop < end; stop++) {
     if (p->lexer.text[stop] == '{') depth++;
@@ -242,7 +242,7 @@ static void join_strings(void *argument) {
   StrBuf *all = formatted ? &job->pieces.format : &job->text;
   if (job->text.failed || all->failed) catch_throw(p->arena->catch_point, status_out_of_memory());
   if (bytes || job->pieces.unsupported) {
-    job->result = parser_unsupported(p, begin, bytes ? "bytes literal" : job->pieces.unsupported);
+    job->result = parser_unsupported(p, begin, bytes ? "Unknown Constant expression type: bytes are not supported" : job->pieces.unsupported);
     return;
   }
   Str kept = {all->length ? arena_strndup(p->arena, all->data, all->length) : "", all->length};

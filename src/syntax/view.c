@@ -3,7 +3,8 @@
 
 _Noreturn void unsupported_throw(Arena *arena, const Tree *tree) {
   assert(tree->kind == TK_UNSUPPORTED);
-  tree_error(arena, tree, STR_FMT " is not supported in TorchScript", STR_ARG(tree->text));
+  bool says_so = memmem(tree->text.data, tree->text.length, "support", 7) != NULL; /* Python's front end says more than what it is */
+  tree_error(arena, tree, STR_FMT "%s", STR_ARG(tree->text), says_so ? "" : " is not supported in TorchScript");
 }
 
 /* The digits without their sign: `digits` beyond int64 are out of range. */

@@ -11,7 +11,6 @@ import ast
 import functools
 import inspect
 import linecache
-import sys
 import textwrap
 
 NO_ITEMS = ("TK_LIST", (), 0, 0)
@@ -27,16 +26,39 @@ _COMPARE = {
     ast.In: "TK_IN", ast.NotIn: "TK_IN", ast.Is: "TK_IS", ast.IsNot: "TK_ISNOT",
 }
 _UNARY = {ast.USub: "TK_UNARY_MINUS", ast.Not: "TK_NOT", ast.Invert: "~"}
+# Statements that programs lack, in the plural, with the words that they begin with.
 _UNSUPPORTED = {
-    ast.Lambda: "lambda", ast.NamedExpr: "an assignment expression", ast.Set: "a set", ast.SetComp: "a set",
-    ast.Await: "await", ast.Yield: "yield", ast.YieldFrom: "yield", ast.AsyncFunctionDef: "async",
-    ast.AsyncFor: "async", ast.AsyncWith: "async", ast.Try: "try", ast.Global: "global", ast.Nonlocal: "nonlocal",
+    ast.AsyncFunctionDef: ("async function definitions", "async def"),
+    ast.AsyncFor: ("async for loops", "async for"), ast.AsyncWith: ("async with statements", "async with"),
+    ast.Try: ("try blocks", "try"), ast.Global: ("global variables", "global"),
+    ast.Nonlocal: ("nonlocal variables", "nonlocal"),
 }
-_SEVERAL_FORS = "a comprehension with several for clauses"
+_SEVERAL_FORS = "Only a single generator is currently supported"
 
 
 class FrontendError(RuntimeError):
     """The source of something can't be had, or is not what can be compiled."""
+
+
+class NotSupportedError(FrontendError):
+    """What programs can't have."""
+
+
+class UnsupportedNodeError(NotSupportedError):
+    """A statement or expression that programs can't have."""
+
+
+_VARIADIC = "Compiled functions can't take variable number of arguments"
+
+
+def kind_of_refusal(text, refused):
+    """The class of an error of compiling with this text, where that is about what programs can't have: one of the
+    messages `refused`; else None."""
+    if text.startswith(_VARIADIC):
+        return NotSupportedError
+    if not any(text.startswith(what) for what in refused):
+        return None
+    return UnsupportedNodeError if "aren't supported" in text.split("\n")[0] else NotSupportedError
 
 
 class Source:
@@ -197,6 +219,7 @@ class Translator:
         self._annotation = annotation
         self._attribute = attribute
         self._fixed = None
+        self._is_inside = False  # of a function
 
     # ---- places ----
 
@@ -207,9 +230,28 @@ class Translator:
         offset = self.source.offset
         return offset(node.lineno, node.col_offset), offset(node.end_lineno, node.end_col_offset)
 
+    def begin(self, node):
+        """Where a node begins."""
+        return self.place(node)[0]
+
     def make(self, kind, node, *children):
         """A tree in the place of a node."""
         return (kind, children) + self.place(node)
+
+    def word(self, kind, node, word, *children):
+        """A tree that begins with a word, and ends where the last of its children does."""
+        begin = self.begin(node)
+        return self.over(kind, begin, begin if self._fixed else begin + len(word), *children)
+
+    def over(self, kind, begin, end, *children):
+        """A tree from `begin` to `end` and over its children: what messages underline ends with the last of them,
+        before brackets that close."""
+        if self._fixed is not None:
+            return (kind, children) + self._fixed
+        for child in children:
+            if len(child) == 4 and child[3]:  # not of another source, and not empty
+                begin, end = min(begin, child[2]), max(end, child[3])
+        return kind, children, begin, end
 
     def text(self, kind, node, text):
         """An atom in the place of a node."""
@@ -218,13 +260,14 @@ class Translator:
     def list(self, trees):
         """A TK_LIST that stands where its items do."""
         trees = tuple(trees)
-        return ("TK_LIST", trees, trees[0][2], max(trees[0][2], trees[-1][3])) if trees else NO_ITEMS
+        if not trees:
+            return NO_ITEMS
+        return self.over("TK_LIST", trees[0][2], max(trees[0][2], trees[0][3]), *trees)
 
-    def unsupported(self, node, what):
-        """What is an error if it is compiled."""
+    def unsupported(self, node, what, word=" "):
+        """What is an error, this one, if it is compiled; it begins with a word."""
         begin, end = self.place(node)
-        line_end = self.source.data.find(b"\n", begin, end)
-        return ("TK_UNSUPPORTED", what, begin, end if line_end < 0 else line_end)
+        return ("TK_UNSUPPORTED", what, begin, end if self._fixed is not None else begin + len(word))
 
     # ---- definitions ----
 
@@ -232,8 +275,10 @@ class Translator:
         """The TK_DEF of a FunctionDef."""
         decl = self.declaration(node)
         begin = self.definition_begin(node)
-        end = max(decl[3], begin)
+        inside, self._is_inside = self._is_inside, True
         statements = self.body(node.body) if body is None else items(body)
+        self._is_inside = inside
+        end = max(decl[3], begin, statements[3])
         children = (("TK_IDENT", name or node.name, begin, begin), decl, statements)
         if not drop_decorators and node.decorator_list:
             children += (self.list(self.tree_of(d) for d in node.decorator_list),)
@@ -281,7 +326,8 @@ class Translator:
             kind = self.comment_type(argument, argument.type_comment)
         name = ("TK_IDENT", argument.arg, begin, begin + len(argument.arg.encode()))
         value = None if default is None else self.tree_of(default)
-        return ("TK_PARAM", (name, option(kind), option(value), (marker, (), begin, end)), begin,
+        stars = begin - (self._fixed is None and marker in ("TK_STARRED", "TK_POW"))
+        return ("TK_PARAM", (name, option(kind), option(value), (marker, (), begin, end)), stars,
                 end if value is None else value[3])
 
     def header_end(self, node, params, result):
@@ -319,8 +365,8 @@ class Translator:
             skipped = 1 if len(params) == len(types) + 1 and params[0][1][0][1] == "self" else 0
             if len(types) + skipped != len(params):
                 raise FrontendError(self.message(
-                    node, "Number of type annotations for function parameters (%d) does not match the number of "
-                    "parameters on the function (%d)!" % (len(types), len(params))))
+                    node, "Number of type annotations (%d) did not match the number of function parameters (%d)" % (
+                        len(types), len(params))))
             for i, kind in enumerate(types):
                 name, old, default, marker = params[i + skipped][1]
                 if not old[1]:
@@ -367,17 +413,19 @@ class Translator:
     def tree_of(self, node):
         """What the method named after the node's class makes of it: one statement or one expression."""
         what = _UNSUPPORTED.get(type(node))
-        if what is None:
-            method = getattr(self, "_" + type(node).__name__, None)
-            if method is not None:
-                return method(node)
-            what = type(node).__name__
-        return self.unsupported(node, what)
+        if what is not None:
+            return self.unsupported(node, "%s aren't supported" % what[0], what[1])
+        method = getattr(self, "_" + type(node).__name__, None)
+        if method is not None:
+            return method(node)
+        return self.unsupported(node, "%s aren't supported" % type(node).__name__)
 
     def _FunctionDef(self, node):
         return self.function(node, drop_decorators=False)
 
     def _ClassDef(self, node):
+        if self._is_inside:
+            return self.unsupported(node, "class definitions aren't supported", "class")
         begin = self.place(node)[0]
         bases = [self.tree_of(base) for base in node.bases]
         bases += [self.keyword(word) for word in node.keywords]
@@ -387,63 +435,63 @@ class Translator:
     def _Return(self, node):
         if node.value is None:
             return self.make("TK_RETURN", node, self.make("TK_NONE", node))
-        return self.make("TK_RETURN", node, self.tree_of(node.value))
+        return self.word("TK_RETURN", node, "return", self.tree_of(node.value))
 
     def _Raise(self, node):
         if node.exc is None:
             return self.make("TK_RAISE", node, self.make("TK_NONE", node))
-        return self.make("TK_RAISE", node, self.tree_of(node.exc))
+        return self.word("TK_RAISE", node, "raise", self.tree_of(node.exc))
 
     def _Assert(self, node):
         message = None if node.msg is None else self.tree_of(node.msg)
-        return self.make("TK_ASSERT", node, self.tree_of(node.test), option(message))
+        return self.word("TK_ASSERT", node, "assert", self.tree_of(node.test), option(message))
 
     def _Delete(self, node):
         targets = node.targets
         if len(targets) == 1 and isinstance(targets[0], ast.Tuple):
             targets = targets[0].elts
-        return self.make("TK_DELETE", node, self.list(self.tree_of(t) for t in targets))
+        return self.word("TK_DELETE", node, "del", self.list(self.tree_of(t) for t in targets))
 
     def _Assign(self, node):
         kind = None
         if node.type_comment and not node.type_comment.startswith("("):
             kind = self.comment_type(node, node.type_comment)
-        return self.make("TK_ASSIGN", node, self.list(self.tree_of(t) for t in node.targets),
+        return self.word("TK_ASSIGN", node, "", self.list(self.tree_of(t) for t in node.targets),
                          option(self.tree_of(node.value)), option(kind))
 
     def _AnnAssign(self, node):
         value = None if node.value is None else self.tree_of(node.value)
-        return self.make("TK_ASSIGN", node, self.list([self.tree_of(node.target)]), option(value),
+        return self.word("TK_ASSIGN", node, "", self.list([self.tree_of(node.target)]), option(value),
                          option(self.annotation(node.annotation)))
 
     def _AugAssign(self, node):
-        return self.make("TK_AUG_ASSIGN", node, self.tree_of(node.target),
-                         self.make(_BINARY[type(node.op)], node), self.tree_of(node.value))
+        operator = (_BINARY[type(node.op)], (), 0, 0)
+        return self.word("TK_AUG_ASSIGN", node, "", self.tree_of(node.target), operator, self.tree_of(node.value))
 
     def _If(self, node):
-        return self.make("TK_IF", node, self.tree_of(node.test), self.body(node.body), self.body(node.orelse))
+        return self.word("TK_IF", node, "if", self.tree_of(node.test), self.body(node.body), self.body(node.orelse))
 
     def _While(self, node):
         if node.orelse:
-            return self.unsupported(node, "else of a loop")
-        return self.make("TK_WHILE", node, self.tree_of(node.test), self.body(node.body))
+            return self.unsupported(node, "else branches of while loops aren't supported", "while")
+        return self.word("TK_WHILE", node, "while", self.tree_of(node.test), self.body(node.body))
 
     def _For(self, node):
         if node.orelse:
-            return self.unsupported(node, "else of a loop")
-        return self.make("TK_FOR", node, self.list([self.tree_of(node.target)]),
+            return self.unsupported(node, "else branches of for loops aren't supported", "for")
+        return self.word("TK_FOR", node, "for", self.list([self.tree_of(node.target)]),
                          self.list([self.tree_of(node.iter)]), self.body(node.body))
 
     def _With(self, node):
         entries = []
         for item in node.items:
             target = None if item.optional_vars is None else self.tree_of(item.optional_vars)
-            begin, end = self.place(item.context_expr)
-            entries.append(("TK_WITH_ITEM", (self.tree_of(item.context_expr), option(target)), begin, end))
-        return self.make("TK_WITH", node, self.list(entries), self.body(node.body))
+            entries.append(self.word("TK_WITH_ITEM", item.context_expr, "", self.tree_of(item.context_expr),
+                                     option(target)))
+        return self.word("TK_WITH", node, "with", self.list(entries), self.body(node.body))
 
     def _Expr(self, node):
-        return self.make("TK_EXPR_STMT", node, self.tree_of(node.value))
+        return self.word("TK_EXPR_STMT", node, "", self.tree_of(node.value))
 
     def _Pass(self, node):
         return self.make("TK_PASS", node)
@@ -455,11 +503,13 @@ class Translator:
         return self.make("TK_CONTINUE", node)
 
     def _Import(self, node):
+        if self._is_inside:
+            return self.unsupported(node, "import statements aren't supported", "import")
         return self.make("TK_IMPORT", node, NOTHING, self.list(self.alias(node, name) for name in node.names))
 
     def _ImportFrom(self, node):
-        if node.level:
-            return self.unsupported(node, "a relative import in a function")
+        if node.level or self._is_inside:
+            return self.unsupported(node, "import statements aren't supported", "from")
         return self.make("TK_IMPORT", node, option(self.text("TK_IDENT", node, node.module)),
                          self.list(self.alias(node, name) for name in node.names))
 
@@ -478,27 +528,38 @@ class Translator:
             made = self._attribute(node, self)
             if made is not None:
                 return made
-        begin, end = self.place(node)
-        name_begin = begin if self._fixed else end - len(node.attr.encode())
-        return (".", (self.tree_of(node.value), ("TK_IDENT", node.attr, name_begin, end)), begin, end)
+        value = self.tree_of(node.value)
+        return self.select(value, node.attr)
+
+    def select(self, value, name):
+        """`value.name`. The name is looked for after the value's end, in which no bracket that closes is."""
+        if self._fixed is not None:
+            return self.over(".", 0, 0, value, ("TK_IDENT", name) + self._fixed)
+        data, begin = self.source.data, value[3] + 1
+        while data[begin:begin + 1].isspace():
+            begin += 1
+        end = min(begin + len(name.encode()), len(data))
+        return self.over(".", value[2], value[3], value, ("TK_IDENT", name, min(begin, end), end))
 
     def _Constant(self, node):
         value = node.value
         if value is Ellipsis:
             return self.make("TK_DOTS", node)
         if isinstance(value, bytes):
-            return self.unsupported(node, "bytes literal")
+            return self.unsupported(node, "Unknown Constant expression type: bytes are not supported")
         if isinstance(value, str):
             try:
                 value.encode()
             except UnicodeEncodeError:
                 return self.unsupported(node, "a string with half of a surrogate pair")
-            return self.text("TK_STRINGLITERAL", node, value)
+            begin, end = self.place(node)
+            return ("TK_STRINGLITERAL", value, begin, end if self._fixed else min(end, begin + len(value) + 1))
         if value is None or isinstance(value, bool):
             return literal(value, *self.place(node))
         if isinstance(value, int) and value >= 1 << 64:
             return self.unsupported(node, "an integer of more than 64 bits")
-        return self.text("TK_CONST", node, self.number(node))
+        begin, end = self.place(node)
+        return ("TK_CONST", self.number(node), begin, end if self._fixed else min(end, begin + len(str(value))))
 
     def number(self, node):
         """A number as it is written."""
@@ -512,7 +573,8 @@ class Translator:
         return repr(node.value)
 
     def _JoinedStr(self, node):
-        place, self._fixed = self._fixed, self.place(node)
+        begin, end = self.place(node)
+        place, self._fixed = self._fixed, self._fixed or (begin, min(begin + 1, end))
         try:
             return self.formatted(node)
         finally:
@@ -530,9 +592,9 @@ class Translator:
                     text += part.value
                 continue
             if part.conversion != -1:
-                return self.unsupported(node, "a conversion in an f-string")
+                return self.unsupported(node, "Don't support conversion in JoinedStr")
             if part.format_spec is not None:
-                return self.unsupported(node, "a format in an f-string")
+                return self.unsupported(node, "Don't support formatting in JoinedStr")
             values.append(self.tree_of(part.value))
             text += "{}"
         whole = self.text("TK_STRINGLITERAL", node, text)
@@ -542,15 +604,15 @@ class Translator:
         return self.make("TK_APPLY", node, method, self.list(values), NO_ITEMS)
 
     def _List(self, node):
-        return self.make("TK_LIST_LITERAL", node, self.list(self.tree_of(item) for item in node.elts))
+        return self.word("TK_LIST_LITERAL", node, "[", self.list(self.tree_of(item) for item in node.elts))
 
     def _Tuple(self, node):
-        return self.make("TK_TUPLE_LITERAL", node, self.list(self.tree_of(item) for item in node.elts))
+        return self.word("TK_TUPLE_LITERAL", node, "(", self.list(self.tree_of(item) for item in node.elts))
 
     def _Dict(self, node):
         if any(key is None for key in node.keys):
-            return self.unsupported(node, "unpacking in a dict")
-        return self.make("TK_DICT_LITERAL", node, self.list(self.tree_of(key) for key in node.keys),
+            return self.unsupported(node, "Dict expansion (e.g. `{**dict}`) is not supported")
+        return self.word("TK_DICT_LITERAL", node, "{", self.list(self.tree_of(key) for key in node.keys),
                          self.list(self.tree_of(value) for value in node.values))
 
     def comprehension(self, kind, node, *elements):
@@ -559,11 +621,11 @@ class Translator:
             return self.unsupported(node, _SEVERAL_FORS)
         clause = node.generators[0]
         if clause.is_async:
-            return self.unsupported(node, "async")
+            return self.unsupported(node, "async comprehensions aren't supported")
         children = elements + (self.tree_of(clause.target), self.tree_of(clause.iter))
         if clause.ifs:
             children += (self.list(self.tree_of(test) for test in clause.ifs),)
-        return self.make(kind, node, *children)
+        return self.word(kind, node, "", *children)
 
     def _ListComp(self, node):
         return self.comprehension("TK_LIST_COMP", node, self.tree_of(node.elt))
@@ -574,17 +636,17 @@ class Translator:
         return self.comprehension("TK_DICT_COMP", node, self.tree_of(node.key), self.tree_of(node.value))
 
     def _Starred(self, node):
-        return self.make("TK_STARRED", node, self.tree_of(node.value))
+        return self.word("TK_STARRED", node, "*", self.tree_of(node.value))
 
     def _IfExp(self, node):
-        return self.make("TK_IF_EXPR", node, self.tree_of(node.test), self.tree_of(node.body),
-                         self.tree_of(node.orelse))
+        test = self.tree_of(node.test)
+        return self.over("TK_IF_EXPR", test[2], test[3], test, self.tree_of(node.body), self.tree_of(node.orelse))
 
     def _UnaryOp(self, node):
         kind = _UNARY.get(type(node.op))
         if kind is None:
-            return self.unsupported(node, "unary plus")
-        return self.make(kind, node, self.tree_of(node.operand))
+            return self.unsupported(node, "unsupported unary operator: UAdd")
+        return self.word(kind, node, "not" if kind == "TK_NOT" else "-", self.tree_of(node.operand))
 
     def _BinOp(self, node):
         # A chain of operators of one level is as deep as it is long: its left side is walked in a loop.
@@ -594,59 +656,53 @@ class Translator:
             node = node.left
         tree = self.tree_of(node)
         for operation in reversed(chain):
-            tree = self.make(_BINARY[type(operation.op)], operation, tree, self.tree_of(operation.right))
+            tree = self.over(_BINARY[type(operation.op)], tree[2], tree[3], tree, self.tree_of(operation.right))
         return tree
 
     def _BoolOp(self, node):
         kind = "TK_AND" if isinstance(node.op, ast.And) else "TK_OR"
-        begin, _ = self.place(node)
         trees = [self.tree_of(value) for value in node.values]
         tree = trees[0]
         for other in trees[1:]:
-            tree = (kind, (tree, other), begin, max(begin, other[3]))
+            tree = self.over(kind, tree[2], tree[3], tree, other)
         return tree
 
     def _Compare(self, node):
-        begin, end = self.place(node)
         left, result = self.tree_of(node.left), None
         for operator, value in zip(node.ops, node.comparators):
             right = self.tree_of(value)
-            low = left[2] if result is not None else begin
-            place = (low, max(low, right[3] if value is not node.comparators[-1] else end))
-            tree = (_COMPARE[type(operator)], (left, right)) + place
+            tree = self.over(_COMPARE[type(operator)], left[2], left[3], left, right)
             if isinstance(operator, ast.NotIn):
-                tree = ("TK_NOT", (tree,)) + place
-            result = tree if result is None else ("TK_AND", (result, tree), begin, place[1])
+                tree = ("TK_NOT", (tree,)) + tree[2:4]
+            result = tree if result is None else self.over("TK_AND", result[2], result[3], result, tree)
             left = right
         return result
 
     def keyword(self, word):
         """A keyword argument."""
         value = self.tree_of(word.value)
-        begin = value[2] if self._fixed or sys.version_info < (3, 9) else self.place(word)[0]
-        return ("TK_ATTRIBUTE", (("TK_IDENT", word.arg, begin, begin + len(word.arg.encode())
-                                  if not self._fixed else begin), value), begin, max(begin, value[3]))
+        return "TK_ATTRIBUTE", (("TK_IDENT", word.arg, value[2], value[2]), value), value[2], max(value[2:4])
 
     def _Call(self, node):
         callee = self.tree_of(node.func)
         inputs = [self.tree_of(argument) for argument in node.args]
-        inputs += [self.unsupported(word.value, "unpacking a dict into arguments") for word in node.keywords
+        inputs += [self.unsupported(word.value, "keyword-arg expansion is not supported") for word in node.keywords
                    if word.arg is None]
         words = [self.keyword(word) for word in node.keywords if word.arg is not None]
-        # What messages about a call should show is what is called.
-        return ("TK_APPLY", (callee, self.list(inputs), self.list(words)), callee[2], callee[3])
+        return self.over("TK_APPLY", callee[2], callee[3], callee, self.list(inputs), self.list(words))
 
     def _Subscript(self, node):
-        index = node.slice
+        index, value = node.slice, self.tree_of(node.value)
         if isinstance(index, ast.Tuple) and index.elts:
-            indices = [self.index(item) for item in index.elts]
+            indices = [self.index(item, value) for item in index.elts]
         else:
-            indices = [self.index(index)]
-        return self.make("TK_SUBSCRIPT", node, self.tree_of(node.value), self.list(indices))
+            indices = [self.index(index, value)]
+        end = value[3] if self._fixed or len(indices[-1]) != 4 else indices[-1][3] + 1
+        return self.over("TK_SUBSCRIPT", value[2], max(value[3], end), value, self.list(indices))
 
-    def index(self, node):
-        """What stands between brackets."""
+    def index(self, node, value):
+        """What stands between brackets after a value; a slice is taken to begin with that."""
         if not isinstance(node, ast.Slice):
             return self.tree_of(node)
         bounds = [None if bound is None else self.tree_of(bound) for bound in (node.lower, node.upper, node.step)]
-        return self.make("TK_SLICE_EXPR", node, *[option(bound) for bound in bounds])
+        return self.over("TK_SLICE_EXPR", value[2], value[3], *[option(bound) for bound in bounds])

@@ -1,5 +1,5 @@
-"""torch._C's passes over graphs of frozen modules: numbers and tensors of one value a channel go into the weights of the
-convolution before them; weights of linear layers are transposed once. `fold_frozen_conv_bn` is wick's own table's."""
+"""torch._C's passes over graphs of frozen modules: numbers and tensors of one value a channel go into the weights of
+the convolution before them; weights of linear layers are transposed once. `fold_frozen_conv_bn` is wick's table's."""
 
 import wick
 
@@ -50,7 +50,8 @@ class _Convolution:
             if isinstance(value, float) and not self.weight.is_floating_point():
                 return None
             return wick.full((channels,), value, dtype=self.weight.dtype)
-        if not isinstance(value, wick.Tensor) or wick.promote_types(value.dtype, self.weight.dtype) != self.weight.dtype:
+        dtype = self.weight.dtype
+        if not isinstance(value, wick.Tensor) or wick.promote_types(value.dtype, dtype) != dtype:
             return None
         if value.ndim > self.weight.ndim or value.numel() not in (1, channels):
             return None

@@ -274,5 +274,6 @@ NAMES = {"Graph": _graph.Graph, "Node": _graph.Node, "Value": _graph.Value, "Blo
          "parse_ir": parse_ir, "_create_function_from_graph": create_function_from_graph,
          "_jit_interpret_graph": interpret_graph, "_propagate_shapes": propagate_shapes,
          "_propagate_and_assign_input_shapes": propagate_and_assign_input_shapes,
-         "_jit_try_infer_type": _graph_types.try_infer}
+         "_jit_try_infer_type": _graph_types.try_infer,
+         "_new_symbolic_shape_symbol": _graph_types.next_symbol}
 NAMES.update(_graph_types.NAMES)

@@ -169,6 +169,7 @@ class Builder:
         self.things = {}  # name in the program -> what it stands for
         self.included = {}  # id of a thing -> its name in the program
         self.calls_python = None  # the name of a function that stays Python's
+        self.refused = set()  # messages about what programs can't have
         self.unreadable = []  # (what stands in a method's place, the error of reading it)
         self.modules = {}  # "__torch__.Net" -> CompiledType of another program
 
@@ -348,6 +349,9 @@ class Builder:
             for what, unreadable in self.unreadable:
                 if what in str(error):
                     raise unreadable from None
+            kind = _frontend.kind_of_refusal(str(error), self.refused)
+            if kind is not None:
+                raise kind(str(error)) from None
             raise
         calls_python = self.calls_python or next(
             (name.split("_", 2)[-1] for name, _, _ in program.operators() if name.startswith("wick_python::")), None)
@@ -398,6 +402,11 @@ class _ProgramTranslator(_frontend.Translator):
     def __init__(self, source, builder, scope, attribute):
         super().__init__(source, attribute=attribute)
         self.builder, self.scope = builder, scope
+
+    def unsupported(self, node, what, word=" "):
+        """What is an error if it is compiled, which its Builder is told."""
+        self.builder.refused.add(what)
+        return super().unsupported(node, what, word)
 
     def annotation(self, node):
         """The tree of the type that an annotation means."""

@@ -41,7 +41,7 @@ def type_text(kind):
     if isinstance(kind, str):
         raise TypeUnknown(kind)
     origin = typing.get_origin(kind)
-    if origin is not None:
+    if origin is not None or kind is typing.Optional:
         return _generic_text(kind, origin, typing.get_args(kind))
     if inspect.isclass(kind):
         return _class_text(kind)
@@ -51,15 +51,21 @@ def type_text(kind):
     raise TypeUnknown("%r is no type that a program can have" % (kind,))
 
 
+# generic types that need to be told of what, and an example
+_BARE = {typing.List: ("List without a contained type", "type, e.g. List[int]"),
+         typing.Dict: ("Dict without contained types", "type, e.g. Dict[int, int]"),
+         typing.Tuple: ("Tuple without a contained type", "type, e.g. Tuple[int]"),
+         typing.Optional: ("Optional without a contained type", "type, e.g. Optional[int]")}
+
+
 def _generic_text(kind, origin, args):
+    if kind in _BARE:
+        raise RuntimeError("Attempted to use %s. Please add a contained %s" % _BARE[kind])
     if origin is list:
         return "List[%s]" % type_text(args[0])
     if origin is dict:
         return "Dict[%s, %s]" % (type_text(args[0]), type_text(args[1]))
     if origin is tuple:
-        if kind is typing.Tuple:
-            raise TypeUnknown("Attempted to use Tuple without a contained type. Please add a contained type, e.g. "
-                              "Tuple[int]")
         if args in ((), ((),)):
             return "Tuple[()]"
         if Ellipsis in args:

@@ -2,15 +2,7 @@
 
 import inspect
 
-from ._frontend import FrontendError
-
-
-class NotSupportedError(FrontendError):
-    """What programs can't have."""
-
-
-class UnsupportedNodeError(NotSupportedError):
-    """A statement or expression that programs can't have."""
+from ._frontend import FrontendError, NotSupportedError, UnsupportedNodeError  # noqa: F401
 
 
 class FrontendTypeError(FrontendError):

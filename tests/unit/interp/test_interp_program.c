@@ -95,7 +95,7 @@ static void test_trace(void **state) {
                       "def g(k: int) -> int:\n"
                       "    if k > 3:\n"
                       "        raise ValueError('bad')\n"
-                      "        ~~~~~~~~~~~~~~~~~~~~~~~ <--- HERE\n"
+                      "        ~~~~~~~~~~~~~~~~~~~~~~ <--- HERE\n"
                       "    return k\n"
                       "def f(k: int) -> int:\n");
   status_free(status);
