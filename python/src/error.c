@@ -61,7 +61,8 @@ static PyObject *class_in_program(ModuleState *state, PyObject *class) {
 static void raise_in_program(PyObject *class, wick_status status, const wick_error *error) {
   const char *message = wick_error_message(error), *trace = wick_error_trace(error),
              *named = wick_error_exception(error);
-  bool is_plain = status != WICK_RAISED || !*named || strcmp(named, "RuntimeError") == 0;
+  /* an assertion names its class in the message alone */
+  bool is_plain = status != WICK_RAISED || !*named || strncmp(message, "AssertionError", 14) == 0;
   const char *module = is_plain || strchr(named, '.') ? "" : "builtins.";
   const char *between = status != WICK_RAISED && strcmp(named, "KeyError") == 0 ? "KeyError: " : "";
   size_t length = strlen(trace);

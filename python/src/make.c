@@ -274,6 +274,37 @@ static PyObject *finish(ModuleState *state, PyObject *tensor, PyObject *device, 
   return raise_wick(state, status, error);
 }
 
+/* To a trace what was made of Python's values is a constant, which goes to its device and dtype, and for tensor() is
+ * detached. Takes over `made`. */
+static PyObject *record_made(ModuleState *state, PyObject *made, bool copies, bool detaches) {
+  PyObject *device = made ? PyObject_GetAttrString(made, "device") : NULL;
+  PyObject *dtype = device ? PyObject_GetAttrString(made, "dtype") : NULL;
+  PyObject *arguments[] = {made, device, dtype, Py_False, copies ? Py_True : Py_False};
+  PyObject *moved = dtype ? call_aten(state, "aten::to", arguments, 5) : NULL;
+  PyObject *result = moved && detaches ? call_aten(state, "aten::detach", &moved, 1) : moved;
+  if (moved != result) Py_DECREF(moved);
+  Py_XDECREF(dtype);
+  Py_XDECREF(device);
+  Py_XDECREF(made);
+  return result;
+}
+
+static PyObject *make_recorded(ModuleState *state, PyObject *data, int dtype, bool detaches) {
+  bool copies = is_tensor(state, data);
+  PyObject *made = NULL;
+  if (!copies) {
+    wick_trace_pause();
+    made = make_tensor(state, data, dtype);
+    wick_trace_resume();
+  } else if (dtype < 0) {
+    Py_INCREF(data);
+    made = data;
+  } else {
+    return make_tensor(state, data, dtype);
+  }
+  return record_made(state, made, copies && detaches, detaches);
+}
+
 static PyObject *tensor(PyObject *module, PyObject *args, PyObject *keywords) {
   static const char *const names[] = {"data", "dtype", "device", "requires_grad", "pin_memory", NULL};
   ModuleState *state = state_of_module(module);
@@ -284,7 +315,8 @@ static PyObject *tensor(PyObject *module, PyObject *args, PyObject *keywords) {
       take_dtype(state, dtype, &wanted))
     return NULL;
   bool before = override_disable(true); /* a plain tensor of whatever holds the elements */
-  PyObject *made = finish(state, make_tensor(state, data, wanted), device, requires_grad);
+  PyObject *made = wick_trace_is_on() ? make_recorded(state, data, wanted, true) : make_tensor(state, data, wanted);
+  made = finish(state, made, device, requires_grad);
   override_disable(before);
   return made;
 }
@@ -308,7 +340,10 @@ static PyObject *as_tensor(PyObject *module, PyObject *args, PyObject *keywords)
     else
       PyErr_Clear();
   }
-  if (!shown) return finish(state, make_tensor(state, data, wanted), device, 0);
+  if (!shown) {
+    PyObject *made = wick_trace_is_on() ? make_recorded(state, data, wanted, false) : make_tensor(state, data, wanted);
+    return finish(state, made, device, 0);
+  }
   return finish(state, wanted < 0 ? shown : to_dtype(state, shown, wanted), device, 0);
 }
 

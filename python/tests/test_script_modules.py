@@ -328,7 +328,7 @@ class TestModules(unittest.TestCase):
 
             def forward(self, x: int) -> int:
                 return x + len(self.mixed)
-        with self.assertRaisesRegex(RuntimeError, "(?s)a list of several types.*return x \\+ len"):
+        with self.assertRaisesRegex(RuntimeError, "(?s)must have consistent element type. Found .*return x \\+ len"):
             wick.jit.script(Mixed())
 
 

@@ -75,36 +75,81 @@ Value *container_contains(Emitter *e, SourceRange range, Value *module, Value *n
 
 /* ---- methods ---- */
 
+typedef enum Asked { ASKED_CHILDREN, ASKED_MODULES, ASKED_BUFFERS } Asked;
+
 typedef struct SugaredContainerMethod {
   SugaredValue base; /* value: the module */
+  Asked asked;
   bool with_keys, with_values;
 } SugaredContainerMethod;
+
+typedef struct Walk {
+  Emitter *e;
+  SourceRange range;
+  Asked asked;
+  bool with_keys;
+  VEC(SugaredValue *) found;
+} Walk;
+
+static void add_found(Walk *w, Str path, SugaredValue *item) {
+  SugaredValue *pair[2] = {w->with_keys ? sugared_value(w->e->c, emit_string(w->e, w->range, path)) : NULL, item};
+  vec_arena_push(w->e->arena, &w->found, w->with_keys ? sugared_tuple(w->e->c, 2, pair) : item);
+}
+
+/* The module and all below it, outer ones first; or its own buffers. What is held twice is met twice. */
+static void walk_modules(Walk *w, Value *module, Str path) {
+  if (w->asked == ASKED_MODULES) add_found(w, path, sugared_value(w->e->c, module));
+  if (module->type->kind != TYPE_CLASS) return;
+  const ClassType *c = module->type->class_type;
+  for (int modules = 0; modules < 2; modules++) {
+    for (size_t i = 0; i < c->attributes.length; i++) {
+      const ClassAttribute *attribute = &c->attributes.data[i];
+      bool is_module = is_module_type(attribute->type);
+      if (is_module != modules || (!is_module && (w->asked != ASKED_BUFFERS || attribute->kind != ATTRIBUTE_BUFFER)))
+        continue;
+      const char *inner = arena_printf(w->e->arena, STR_FMT "%s" STR_FMT, STR_ARG(path), path.length ? "." : "",
+                                       STR_ARG(attribute->name));
+      SugaredValue *item = class_attr(w->e, w->range, module, attribute->name);
+      if (!is_module)
+        add_found(w, str_from(inner), item);
+      else if (w->asked == ASKED_MODULES)
+        walk_modules(w, sugared_as_value(item, w->e, w->range), str_from(inner));
+    }
+  }
+}
 
 static SugaredValue *method_call(SugaredValue *self, Emitter *e, SourceRange range, const CallArguments *arguments,
                                  uint32_t binders) {
   (void)binders;
   const SugaredContainerMethod *method = (const SugaredContainerMethod *)self;
   if (arguments->count || arguments->keyword_count) compilation_fail(e->c, range, "This method takes no arguments");
-  return container_tuple(e, range, self->value, method->with_keys, method->with_values);
+  if (method->asked == ASKED_CHILDREN)
+    return container_tuple(e, range, self->value, method->with_keys, method->with_values);
+  Walk walk = {.e = e, .range = range, .asked = method->asked, .with_keys = method->with_keys};
+  walk_modules(&walk, self->value, STR(""));
+  return sugared_tuple(e->c, (uint32_t)walk.found.length, walk.found.data);
 }
 static const SugaredKind SUGARED_CONTAINER_METHOD = {.name = "method", .call = method_call};
 
 SugaredValue *container_method(Emitter *e, Value *module, Str name) {
   static const struct {
     const char *name;
+    Asked asked;
     bool of_dicts, with_keys, with_values;
-  } methods[] = {{"keys", true, true, false},
-                 {"values", true, false, true},
-                 {"items", true, true, true},
-                 {"children", false, false, true},
-                 {"named_children", false, true, true}};
+  } methods[] = {
+      {"keys", ASKED_CHILDREN, true, true, false},           {"values", ASKED_CHILDREN, true, false, true},
+      {"items", ASKED_CHILDREN, true, true, true},           {"children", ASKED_CHILDREN, false, false, true},
+      {"named_children", ASKED_CHILDREN, false, true, true}, {"modules", ASKED_MODULES, false, false, true},
+      {"named_modules", ASKED_MODULES, false, true, true},   {"named_buffers", ASKED_BUFFERS, false, true, true}};
   const Type *type = module->type;
   if (type->kind != TYPE_CLASS || !type->class_type->is_module) return NULL;
   for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
     if (!str_is(name, methods[i].name) || (methods[i].of_dicts && container_of(type) != CONTAINER_DICT)) continue;
     SugaredContainerMethod *s = ARENA_NEW(e->arena, SugaredContainerMethod);
-    *s = (SugaredContainerMethod){
-        {.kind = &SUGARED_CONTAINER_METHOD, .value = module}, methods[i].with_keys, methods[i].with_values};
+    *s = (SugaredContainerMethod){{.kind = &SUGARED_CONTAINER_METHOD, .value = module},
+                                  methods[i].asked,
+                                  methods[i].with_keys,
+                                  methods[i].with_values};
     return &s->base;
   }
   return NULL;

@@ -15,7 +15,8 @@ SugaredValue *container_tuple(Emitter *e, SourceRange range, Value *module, bool
 Value *container_len(Emitter *e, SourceRange range, Value *module);
 /* Whether a ModuleDict has the name, which must be a constant. */
 Value *container_contains(Emitter *e, SourceRange range, Value *module, Value *name);
-/* keys, values and items of a ModuleDict; children and named_children of any module; NULL: none of them. */
+/* keys, values and items of a ModuleDict; (named_)children, (named_)modules and named_buffers of any module; NULL: none
+ * of them. */
 SugaredValue *container_method(Emitter *e, Value *module, Str name);
 
 /* sugared_value.c: an attribute, method, constant or property of an object; NULL: it has none of that name. */

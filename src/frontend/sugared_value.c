@@ -26,10 +26,11 @@ Value *sugared_as_value(SugaredValue *s, Emitter *e, SourceRange range) {
 }
 
 static _Noreturn void fail_no_attribute(Value *value, Emitter *e, SourceRange range, Str name) {
-  const char *hint = suggest_attribute(e, value, name);
-  if (!*hint && value->type->kind == TYPE_CLASS) hint = " Did you forget to initialize an attribute in __init__()?";
-  compilation_fail(e->c, range, "'%s' object has no attribute or method '" STR_FMT "'.%s", type_text(e->c, value->type),
-                   STR_ARG(name), hint);
+  bool is_class = value->type->kind == TYPE_CLASS;
+  compilation_fail(e->c, range, "'%s' object has no attribute or method '" STR_FMT "'.%s%s",
+                   type_text(e->c, value->type), STR_ARG(name),
+                   is_class ? " Did you forget to initialize an attribute in __init__()?" : "",
+                   suggest_attribute(e, value, name));
 }
 
 SugaredValue *sugared_attr(SugaredValue *s, Emitter *e, SourceRange range, Str name) {
@@ -460,6 +461,7 @@ static SugaredValue *value_get_item(SugaredValue *self, Emitter *e, SourceRange 
         if (constant.tag == TAG_STRING) {
           SugaredValue *found = class_attr(e, range, value, ivalue_str(constant));
           if (found) return found;
+          compilation_fail(e->c, range, "Key Error, " STR_FMT, STR_ARG(ivalue_str(constant)));
         } else if (constant.tag == TAG_INT) {
           SugaredValue **elements = container_elements(e, range, value, false, true, &count);
           int64_t at = constant.i < 0 ? constant.i + count : constant.i;
@@ -485,9 +487,7 @@ static SugaredValue **value_elements(SugaredValue *self, Emitter *e, SourceRange
     *out_count = type->count;
     values = emit_tuple_unpack(e, range, value);
   } else if (type->kind == TYPE_LIST) {
-    if (!binders)
-      compilation_fail(e->c, range,
-                       "cannot statically infer the expected size of a list in this context");
+    if (!binders) compilation_fail(e->c, range, "cannot statically infer the expected size of a list in this context");
     Node *unpack = emit_node(e, range, SYM_prim_ListUnpack, 1, &value, binders);
     for (uint32_t i = 0; i < binders; i++) node_output(unpack, i)->type = type->elements[0];
     values = unpack->outputs;
@@ -585,8 +585,8 @@ static SugaredValue *namespace_attr(SugaredValue *self, Emitter *e, SourceRange 
   const SugaredNamespace *ns = (const SugaredNamespace *)self;
   SugaredValue *found = ns->attr(ns->data, e->c, name, range);
   if (!found)
-    compilation_fail(e->c, range, "object has no attribute " STR_FMT ": there is no " STR_FMT "." STR_FMT, STR_ARG(name),
-                     STR_ARG(ns->name), STR_ARG(name));
+    compilation_fail(e->c, range, "object has no attribute " STR_FMT ": there is no " STR_FMT "." STR_FMT,
+                     STR_ARG(name), STR_ARG(ns->name), STR_ARG(name));
   return found;
 }
 

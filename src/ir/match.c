@@ -326,9 +326,12 @@ bool schema_try_match(Graph *graph, const FunctionSchema *schema, SourceRange ra
   Value **inputs = ARENA_ARRAY(graph->arena, Value *, schema->argument_count + extra + 1);
   *out = (MatchedSchema){.schema = schema, .inputs = inputs, .return_count = schema->return_count};
   size_t why_before = why ? why->length : 0;
-  if (why) { /* the schema on a line of its own */
+  if (why) { /* the schema on a line of its own; of what a program defines, without the names around it */
+    FunctionSchema shown = *schema;
+    ptrdiff_t dot = str_rfind_char(shown.name, '.');
+    if (dot >= 0 && str_find_char(shown.name, ':') < 0) shown.name = str_slice(shown.name, (size_t)dot + 1, SIZE_MAX);
     strbuf_char(why, '\n');
-    schema_print(schema, why);
+    schema_print(&shown, why);
     strbuf_puts(why, ":\n");
   }
   bool fits = match_all(&m, call, inputs, &out->input_count);

@@ -242,7 +242,8 @@ static void join_strings(void *argument) {
   StrBuf *all = formatted ? &job->pieces.format : &job->text;
   if (job->text.failed || all->failed) catch_throw(p->arena->catch_point, status_out_of_memory());
   if (bytes || job->pieces.unsupported) {
-    job->result = parser_unsupported(p, begin, bytes ? "Unknown Constant expression type: bytes are not supported" : job->pieces.unsupported);
+    job->result = parser_unsupported(
+        p, begin, bytes ? "Unknown Constant expression type: bytes are not supported" : job->pieces.unsupported);
     return;
   }
   Str kept = {all->length ? arena_strndup(p->arena, all->data, all->length) : "", all->length};

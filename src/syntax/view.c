@@ -3,7 +3,7 @@
 
 _Noreturn void unsupported_throw(Arena *arena, const Tree *tree) {
   assert(tree->kind == TK_UNSUPPORTED);
-  bool says_so = memmem(tree->text.data, tree->text.length, "support", 7) != NULL; /* Python's front end says more than what it is */
+  bool says_so = memmem(tree->text.data, tree->text.length, "support", 7) != NULL;
   tree_error(arena, tree, STR_FMT "%s", STR_ARG(tree->text), says_so ? "" : " is not supported in TorchScript");
 }
 

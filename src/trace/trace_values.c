@@ -45,8 +45,8 @@ static Value *tensor_constant(TracingState *t, Tensor *tensor) {
   IValue v = ivalue_tensor(tensor);
   if (tensor->flags & TENSOR_RECORDS)
     trace_fail(t, ERROR_RUNTIME,
-               "Cannot insert a Tensor that requires grad as a constant. It is neither an input nor made by what was "
-               "traced: give it as an input, make it a parameter of the traced module, or detach it");
+               "Cannot insert a Tensor that requires grad as a constant. Consider making it a parameter or input, or "
+               "detaching the gradient");
   if (!constant_is_possible(v)) trace_fail(t, ERROR_UNSUPPORTED, "such a tensor can't be a constant of a trace");
   Value *constant = trace_constant(t, v, NULL);
   trace_remember(t, v, constant);
@@ -387,15 +387,21 @@ Value *trace_result(TracingState *t, IValue v) {
   if (v.tag == TAG_LIST && v.list->kind == LIST_VALUES) {
     if (!t->lenient)
       trace_warn(t, TRACE_CONTAINER,
-                 "Encountering a list at the output of the tracer might cause the trace to be incorrect: that is right "
-                 "only if it has as many items in every run; a tuple says so");
+                 "Encountering a list at the output of the tracer might cause the trace to be incorrect, this is only "
+                 "valid if the container structure does not change based on the module's inputs. Consider using a "
+                 "constant container instead (e.g. for `list`, use a `tuple` instead. for `dict`, use a `NamedTuple` "
+                 "instead). If you absolutely need this and know the side effects, pass strict=False to trace() to "
+                 "allow this behavior.");
     return list_value(t, v.list, NULL, result_of);
   }
   if (v.tag == TAG_DICT && t->lenient) return dict_value(t, v.dict, NULL, result_of);
   if (v.tag == TAG_DICT)
     trace_fail(t, ERROR_RUNTIME,
-               "Encountering a dict at the output of the tracer might cause the trace to be incorrect: that is right "
-               "only if it has the same keys in every run. A named tuple says so; tracing that is not strict takes it");
+               "Encountering a dict at the output of the tracer might cause the trace to be incorrect, this is only "
+               "valid if the container structure does not change based on the module's inputs. Consider using a "
+               "constant container instead (e.g. for `list`, use a `tuple` instead. for `dict`, use a `NamedTuple` "
+               "instead). If you absolutely need this and know the side effects, pass strict=False to trace() to allow "
+               "this behavior.");
   trace_fail(t, ERROR_RUNTIME,
              "Only tensors, lists, tuples of tensors, or dictionary of tensors can be output from traced functions");
 }

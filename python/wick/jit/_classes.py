@@ -95,6 +95,11 @@ def _interface_tree(cls, name, builder):
     if len(cls.__mro__) > 2 and not (_program.is_module_class(cls) and cls.__bases__[0].__name__ == "Module"):
         raise RuntimeError("TorchScript interface does not support inheritance yet. Please directly inherit from "
                            "'object' or 'nn.Module'.")
+    for member in _functions(cls):
+        source, node = _frontend.parsed(member)
+        if node.returns is None and not node.type_comment:
+            raise RuntimeError(_frontend.Translator(source).message(
+                node, "interface declarations must have a return type annotated."))
     body = [builder.function_tree(member) for member in _functions(cls)]
     base = "ModuleInterface" if _program.is_module_class(cls) else "Interface"
     return _frontend.class_definition(name, [base], body), ()

@@ -192,6 +192,8 @@ class ScriptModule(nn.Module):
     @property
     def forward(self):
         """The compiled method."""
+        if self._is_compiled() and "forward" not in self._script_handle.names():
+            raise AttributeError("'RecursiveScriptModule' object has no attribute 'forward'")
         return self._method("forward")
 
     def _method(self, name):

@@ -279,6 +279,9 @@ def _is_by_hand(cls):
 
 
 def _is_base(cls):
+    """Whether it is what every module derives from: Module, its own bases among them, or ScriptModule."""
+    if cls.__module__.startswith("wick.nn.modules.module_"):
+        return True
     return cls.__name__ in ("Module", "ScriptModule") and cls.__module__.split(".")[0] in ("wick", "torch")
 
 
@@ -669,7 +672,9 @@ def _instance(kind, module, made):
     try:
         handle = kind.compiled.program.new_object(kind.compiled.name, values)
     except RuntimeError as error:
-        raise RuntimeError("%s: %s" % (type(module).__name__, error)) from None
+        text = re.sub(r"attribute ('\w+') should be of type (.*), got (.*)",
+                      r"Could not cast attribute \1 to type \2: Unable to cast \3", str(error))
+        raise RuntimeError("%s: %s" % (type(module).__name__, text)) from None
     scripted = _later.RecursiveScriptModule._of(handle, module, children, kind)
     made[id(module)] = scripted
     _hooks_of.check(handle, module)

@@ -215,6 +215,9 @@ def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
         return obj
     if not inspect.isclass(obj) and hasattr(obj, "_parameters") and hasattr(obj, "_modules"):
         return _later.compile_module(_later.prepare_module(obj))
+    if not inspect.isclass(obj) and _program.is_module_class(type(obj)):
+        raise RuntimeError("'%s.%s' has not been initialized, did you forget to call 'super()'?" % (
+            type(obj).__module__, type(obj).__qualname__))
     if isinstance(obj, (dict, list)):
         from ._containers import script_container
         return script_container(obj)

@@ -122,21 +122,29 @@ def value_type_text(value):
         declared = getattr(type(value), "__annotations__", {})
         for name, item in zip(value._fields, value):
             if name not in declared and value_type_text(item) != "Tensor":
-                raise TypeUnknown("the field '%s' of %s has no annotation and is no Tensor" % (name, type(value)))
+                return "Tuple[%s]" % ", ".join(value_type_text(item) for item in value)
         return type_text(type(value))
     if isinstance(value, tuple) and type(value) is tuple:
         return "Tuple[%s]" % (", ".join(value_type_text(item) for item in value) or "()")
     if isinstance(value, list):
-        return "List[%s]" % _common_type(value, "a list")
+        if not value:
+            raise TypeUnknown("List trace inputs must have elements.")
+        return "List[%s]" % _common_type(value, "List inputs to traced functions must have consistent element type")
     if isinstance(value, dict):
-        return "Dict[%s, %s]" % (_common_type(value.keys(), "a dict"), _common_type(value.values(), "a dict"))
+        if not value:
+            raise TypeUnknown("Dictionary inputs must have entries.")
+        text = "Dictionary inputs to traced functions must have consistent type"
+        return "Dict[%s, %s]" % (_common_type(value.keys(), text), _common_type(value.values(), text))
     kept = getattr(value, "_script_handle", None)
     if isinstance(kept, _C.Kept):
         return kept.type()
     entry = _registry.classes.get(type(value)) or _compiled(type(value))
     if entry is not None:
         return "__torch__." + entry.name
-    raise TypeUnknown("a value of %r has no type that a program can have" % type(value))
+    if hasattr(value, "_parameters"):
+        raise TypeUnknown("Cannot infer concrete type of torch.nn.Module.")
+    raise TypeUnknown("Only tensors and (possibly nested) tuples of tensors, lists, or dicts are supported as inputs "
+                      "or outputs of traced functions, but instead got value of type %s." % type(value).__name__)
 
 
 def _compiled(kind):
@@ -150,15 +158,15 @@ def _compiled(kind):
 
 
 def _common_type(items, what):
-    texts = {value_type_text(item) for item in items}
-    if not texts:
-        raise TypeUnknown("the type of what %s without items holds is not known: annotate the attribute" % what)
+    try:
+        texts = {value_type_text(item): None for item in items}
+    except TypeUnknown as error:
+        raise TypeUnknown("Could not infer type of list element: %s" % error) from None
     if len(texts) == 2 and "None" in texts:
-        texts.discard("None")
-        return "Optional[%s]" % texts.pop()
+        return "Optional[%s]" % next(text for text in texts if text != "None")
     if len(texts) > 1:
-        raise TypeUnknown("%s of several types (%s)" % (what, ", ".join(sorted(texts))))
-    return texts.pop()
+        raise TypeUnknown("%s. Found %s." % (what, " and ".join(list(texts)[:2])))
+    return next(iter(texts))
 
 
 def tree_of_text(text, begin=0, end=0):
