@@ -232,6 +232,21 @@ def eig_backward(grad_values: Tensor, grad_vectors: Tensor, a: Tensor, values: T
 
 
 # The product of reflections 1 - t v v^H, taken back one by one.
+# With Q, the square product of the reflections: of Q x, x Q, and the same with its adjoint.
+def ormqr_backward(grad: Tensor, a: Tensor, tau: Tensor, x: Tensor, left: bool, transpose: bool) -> Tuple[Tensor, Tensor, Tensor]:
+    batch = a.size()[:-1]
+    count = tau.size(-1)
+    square = torch.cat([a.narrow(-1, 0, count), torch.zeros(batch + [a.size(-2) - count], dtype=a.dtype, device=a.device)], -1)
+    q = torch.linalg_householder_product(square, tau)
+    if left:
+        for_q = torch.matmul(x, grad.mH) if transpose else torch.matmul(grad, x.mH)
+    else:
+        for_q = torch.matmul(grad.mH, x) if transpose else torch.matmul(x.mH, grad)
+    for_square, for_tau = householder_product_backward(for_q, q, square, tau)
+    rest = torch.zeros(batch + [a.size(-1) - count], dtype=a.dtype, device=a.device)
+    return torch.cat([for_square.narrow(-1, 0, count), rest], -1), for_tau, torch.ormqr(a, tau, grad, left, not transpose)
+
+
 def householder_product_backward(grad: Tensor, result: Tensor, a: Tensor, tau: Tensor) -> Tuple[Tensor, Tensor]:
     rows = a.size(-2)
     count = tau.size(-1)

@@ -141,7 +141,7 @@ def norm_backward(grad: Tensor, self: Tensor, p: float, norm: Tensor, dim: Optio
 
 
 def logsumexp_backward(grad: Tensor, self: Tensor, result: Tensor, dim: Optional[List[int]], keepdim: bool) -> Tensor:
-    return restore_axes(grad, self.dim(), dim, keepdim) * (self - restore_axes(result, self.dim(), dim, keepdim)).exp()
+    return restore_axes(grad, self.dim(), dim, keepdim) * (self - restore_axes(result, self.dim(), dim, keepdim)).exp().conj()
 
 
 # ---- scans ----
@@ -165,6 +165,8 @@ def cumprod_backward(grad: Tensor, self: Tensor, dim: int, result: Tensor) -> Te
 def logcumsumexp_backward(grad: Tensor, self: Tensor, result: Tensor, dim: int) -> Tensor:
     if self.dim() == 0 or self.numel() == 0:
         return grad
+    if self.is_complex():
+        return ((grad.log() - result.conj()).flip([dim]).logcumsumexp(dim).flip([dim]) + self.conj()).exp()
     size = grad.abs().log()
     least = torch.full_like(grad, -1e38)  # finite: the gradient of this formula subtracts it from itself
     up = (torch.where(grad > 0, size, least) - result).flip([dim]).logcumsumexp(dim).flip([dim]) + self
@@ -281,6 +283,26 @@ def group_norm_backward(grad: Tensor, input: Tensor, weight: Optional[Tensor], b
     scaled = by_channel if weight is None else by_channel * weight.reshape([C, 1])
     inner, normalized = normalized_backward(scaled.reshape([N, group, -1]), input.reshape([N, group, -1]), [-1], eps)
     return inner.reshape(input.size()).contiguous(), (by_channel * normalized.reshape([N, C, HxW])).sum([0, 2]), by_channel.sum([0, 2])
+
+
+# Without the statistics, of which nobody has a gradient.
+def group_norm_first_backward(grad: Tensor, input: Tensor, weight: Optional[Tensor], bias: Optional[Tensor], group: int,
+                              eps: float) -> Tuple[Tensor, Tensor, Tensor]:
+    inner = 1
+    for d in range(2, input.dim()):
+        inner = inner * input.size(d)
+    return group_norm_backward(grad, input, weight, bias, input.size(0), input.size(1), inner, group, eps)
+
+
+# The mean's derivative is 1 / n, that of s = 1 / sqrt(variance + eps) is -s^3 (x - mean) / n.
+def group_norm_all_backward(grads: List[Tensor], input: Tensor, weight: Optional[Tensor], bias: Optional[Tensor], mean: Tensor, scale: Tensor,
+                            N: int, C: int, HxW: int, group: int, eps: float) -> Tuple[Tensor, Tensor, Tensor]:
+    for_input, for_weight, for_bias = group_norm_backward(grads[0], input, weight, bias, N, C, HxW, group, eps)
+    if input.numel() == 0:
+        return for_input, for_weight, for_bias
+    rows = input.reshape([N, group, -1])
+    by_scale = grads[2].unsqueeze(-1) * scale.unsqueeze(-1).pow(3) * (rows - mean.unsqueeze(-1))
+    return for_input + ((grads[1].unsqueeze(-1) - by_scale) / rows.size(2)).reshape(input.size()), for_weight, for_bias
 
 
 def batch_norm_backward(grad: Tensor, input: Tensor, weight: Optional[Tensor], bias: Optional[Tensor], running_mean: Optional[Tensor],

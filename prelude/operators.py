@@ -132,6 +132,16 @@ def in_dtype_of(t: Tensor, result: Tensor) -> Tensor:
     return result.to(t.dtype)
 
 
+# Whether the call is of a program of PyTorch 2.x.
+def is_torch2() -> bool:
+    return torch.ops.wick.is_torch2()
+
+
+# Half precision in float32.
+def opmath(t: Tensor) -> Tensor:
+    return t.to(torch.float32) if t.dtype == torch.float16 or t.dtype == torch.bfloat16 else t
+
+
 def check_takes_float(t: Tensor):
     if not t.is_floating_point() and not t.is_complex():
         raise RuntimeError("result type Float can't be cast to the desired output type {}".format(scalar_type_name(t)))
@@ -945,7 +955,7 @@ def covariance(self: Tensor, correction: int, fweights: Optional[Tensor], aweigh
         if fweights.dim() > 1:
             raise RuntimeError('cov(): expected fweights to have one or fewer dimensions but got fweights with {} dimensions'.format(fweights.dim()))
         if fweights.is_floating_point() or fweights.is_complex() or fweights.dtype == torch.bool:
-            raise RuntimeError('cov(): expected fweights to have integral dtype but got fweights with another dtype')
+            raise RuntimeError('cov(): expected fweights to have integral dtype but got fweights with {} dtype'.format(scalar_type_name(fweights)))
         if fweights.numel() != count:
             raise RuntimeError('cov(): expected fweights to have the same numel as there are observations in the input but got {} != {}'.format(fweights.numel(), count))
         if count > 0 and bool((fweights.min() < 0).item()):
@@ -955,7 +965,7 @@ def covariance(self: Tensor, correction: int, fweights: Optional[Tensor], aweigh
         if aweights.dim() > 1:
             raise RuntimeError('cov(): expected aweights to have one or fewer dimensions but got aweights with {} dimensions'.format(aweights.dim()))
         if not aweights.is_floating_point():
-            raise RuntimeError('cov(): expected aweights to have floating point dtype but got aweights with another dtype')
+            raise RuntimeError('cov(): expected aweights to have floating point dtype but got aweights with {} dtype'.format(scalar_type_name(aweights)))
         if aweights.numel() != count:
             raise RuntimeError('cov(): expected aweights to have the same numel as there are observations in the input but got {} != {}'.format(aweights.numel(), count))
         if count > 0 and bool((aweights.min() < 0).item()):
@@ -1230,8 +1240,11 @@ def chunks_joined(tensors: List[Tensor], dim: int, num_chunks: int) -> Tensor:
 
 def rms_normalized(x: Tensor, normalized_shape: List[int], weight: Optional[Tensor], eps: Optional[float]) -> Tuple[Tensor, Tensor]:
     n = len(normalized_shape)
-    if n == 0 or x.dim() < n or x.size()[x.dim() - n:] != normalized_shape:
-        raise RuntimeError('Given normalized_shape={}, expected input with shape ending in it, but got input of size{}'.format(normalized_shape, x.size()))
+    if n == 0:
+        raise RuntimeError('Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got normalized_shape = []')
+    if x.dim() < n or x.size()[x.dim() - n:] != normalized_shape:
+        sizes = ', '.join([str(size) for size in normalized_shape])
+        raise RuntimeError('Given normalized_shape={}, expected input with shape [*{}], but got input of size{}'.format(normalized_shape, sizes, x.size()))
     if weight is not None and weight.size() != normalized_shape:
         raise RuntimeError('Expected weight to be of same shape as normalized_shape, but got weight of shape {} and normalized_shape = {}'.format(weight.size(), normalized_shape))
     small = 2.220446049250313e-16 if x.dtype == torch.float64 else 1.1920928955078125e-07

@@ -55,6 +55,8 @@ BY_FUNCTION = {
     "wick_module_run_passes": {"passes": "f->passes", "count": "1"},
     "wick_executor_named": {"name": '"simple"'},
     "wick_fuser_named": {"name": '"tile"'},
+    "wick_torch_version_named": {"name": '"2.14"'},
+    "wick_set_torch_version": {"version": "WICK_TORCH_1"},
     "wick_tensor_save_npy": {"path": "f->saved_path"},
     "wick_file_write": {"path": "f->saved_path", "data": "f->npy", "length": "f->npy_length"},
     "wick_text_escape": {"text": '"text"', "length": "4", "kept": "NULL"},

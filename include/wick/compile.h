@@ -51,6 +51,8 @@ typedef struct wick_compile_options {
   uint64_t deadline_ns;           /* from now; 0: none. WICK_DEADLINE, and nothing is compiled */
   uint64_t max_steps;             /* statements and expressions that may be compiled; 0: no limit. WICK_BUDGET */
   const char *device_map;         /* as in wick_load_options; of a new program only */
+  uint32_t torch_version;         /* WICK_TORCH_..., whose operators a new program means; 0: the runtime's */
+  uint32_t reserved;              /* must be 0 */
 } wick_compile_options;
 /* As wick_compile. WICK_SYNTAX and WICK_COMPILE: the message has an excerpt with the place for each mistake. */
 WICK_API wick_status wick_compile_with(wick_runtime *runtime, const char *text, size_t length,

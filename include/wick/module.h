@@ -29,7 +29,9 @@ typedef struct wick_load_options {
   uint64_t max_steps;     /* statements and expressions that may be compiled; 0: no limit. WICK_BUDGET */
   uint32_t share_weights; /* nonzero: a tensor's memory that has the content of another's which this runtime loaded so
                              is shared with it until one of them is written. With WICK_LOAD_READ */
-  uint32_t reserved;      /* must be 0 */
+  uint32_t torch_version; /* WICK_TORCH_..., whose operators the program means; 0: as the file says. Archives of
+                             PyTorch 2.1 and later and programs of torch.export are of 2.x; one of 2.0 says nothing, and
+                             is taken for one of 1.13 */
 } wick_load_options;
 /* Reads exactly `length` bytes at `offset`; 0 when it did. */
 typedef int wick_read_callback(void *user, uint64_t offset, void *to, size_t length);
@@ -161,6 +163,9 @@ WICK_API wick_status wick_module_hook_schema(const wick_module *module, const ch
 /* The types of devices that the program named so far and the device map replaced: "cuda", "cuda, xpu"; "": none. Freed
  * with wick_text_free. */
 WICK_API wick_status wick_module_replaced_devices(const wick_module *module, char **out_text, wick_error **error);
+/* WICK_TORCH_...: the version whose operators the program means (docs/torch2.md). WICK_TORCH_DEFAULT: those of the
+ * runtime, for nothing of it has been compiled yet. */
+WICK_API uint32_t wick_module_torch_version(const wick_module *module);
 /* A file of the archive's extra/ folder, borrowed from the module; NULL: absent. */
 WICK_API const char *wick_module_extra_file(const wick_module *module, const char *name,
                                             size_t *WICK_NULLABLE out_length);

@@ -171,6 +171,17 @@ WICK_API wick_status wick_fuser_named(const char *name, uint32_t *out, wick_erro
 WICK_API wick_status wick_set_quantized_engine(wick_runtime *runtime, const char *name, wick_error **error);
 /* The one that calls of this runtime (NULL: of none) follow: "qnnpack" or "onednn". Static. */
 WICK_API const char *wick_quantized_engine(wick_runtime *runtime);
+/* Whose operators a program means: where PyTorch 2.x corrected or extended one of 1.13, a program of 2.x gets what 2.14
+ * does (docs/torch2.md, "What differs"). Archives say it themselves, sources and single operators don't. */
+enum { WICK_TORCH_DEFAULT = 0, WICK_TORCH_1 = 1 /* 1.13 */, WICK_TORCH_2 = 2 /* 2.x */ };
+/* For later programs and calls of operators of this runtime (NULL: of those without one, and of runtimes to come) that
+ * do not say. WICK_TORCH_DEFAULT: as the environment's WICK_TORCH_VERSION says, else 1.13. */
+WICK_API wick_status wick_set_torch_version(wick_runtime *runtime, uint32_t version, wick_error **error);
+/* What is set; never WICK_TORCH_DEFAULT. */
+WICK_API uint32_t wick_torch_version(wick_runtime *runtime);
+/* The one of a number as PyTorch has them: "1.13", "2", "2.14"; what comes after the first number makes no difference.
+ * WICK_NOT_FOUND: wick knows none such. */
+WICK_API wick_status wick_torch_version_named(const char *name, uint32_t *out, wick_error **error);
 /* Switches one of them off, or on again, for the whole process, whoever asks for it. */
 WICK_API wick_status wick_enable_fuser(uint32_t fuser, int on, wick_error **error);
 /* 0: plans get what is required to run them and nothing else. For later calls, as wick_set_executor. */

@@ -199,10 +199,28 @@ static PyObject *set_quantized_engine(PyObject *module, PyObject *name) {
   Py_RETURN_NONE;
 }
 
+static PyObject *torch_version(PyObject *module, PyObject *unused) {
+  (void)module, (void)unused;
+  return PyUnicode_FromString(wick_torch_version(NULL) == WICK_TORCH_2 ? "2" : "1.13");
+}
+static PyObject *set_torch_version(PyObject *module, PyObject *version) {
+  ModuleState *state = state_of_module(module);
+  uint32_t number;
+  const char *text = PyUnicode_AsUTF8(version);
+  if (!text) return NULL;
+  CHECK_WICK(state, wick_torch_version_named(text, &number, &check_error));
+  CHECK_WICK(state, wick_set_torch_version(NULL, number, &check_error));
+  Py_RETURN_NONE;
+}
+
 static PyMethodDef functions[] = {
     {"get_num_threads", get_threads, METH_NOARGS, "How many threads work on one call."},
     {"set_num_threads", set_threads, METH_O, "How many threads work on one call from now on."},
     {"trim", trim, METH_NOARGS, "Gives memory back that is kept for later calls; how many bytes."},
+    {"torch_version", torch_version, METH_NOARGS,
+     "Whose operators programs and calls mean that do not say: '1.13' or '2' (docs/torch2.md)."},
+    {"set_torch_version", set_torch_version, METH_O,
+     "Sets torch_version() for later programs and calls: '1.13', '2', '2.14'. Archives say it themselves."},
     {"_default_generator", default_generator, METH_NOARGS, NULL},
     {"_quantized_engine", quantized_engine, METH_NOARGS, NULL},
     {"_set_quantized_engine", set_quantized_engine, METH_O, NULL},

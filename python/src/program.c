@@ -417,9 +417,10 @@ static PyType_Spec spec = {"wick._C.Program", sizeof(ProgramObject), 0,
 
 /* load(path or bytes, device_map=None, is_mapped=False) */
 static PyObject *load(PyObject *self, PyObject *args, PyObject *keywords) {
-  static const char *const names[] = {"from",        "device_map", "is_mapped",     "allow_ops", "max_bytes",
-                                      "deadline_ns", "max_steps",  "share_weights", NULL};
+  static const char *const names[] = {"from",        "device_map", "is_mapped",     "allow_ops",     "max_bytes",
+                                      "deadline_ns", "max_steps",  "share_weights", "torch_version", NULL};
   PyObject *from;
+  const char *torch = NULL;
   int is_mapped = 0, share = 0;
   unsigned long long bytes = 0, deadline = 0, steps = 0;
   ModuleState *state = state_of_module(self);
@@ -427,9 +428,10 @@ static PyObject *load(PyObject *self, PyObject *args, PyObject *keywords) {
   wick_error *error = NULL;
   wick_status status;
   wick_load_options options = {.size = sizeof options};
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|zpzKKKp:load", KEYWORDS(names), &from, &options.device_map,
-                                   &is_mapped, &options.allow_ops, &bytes, &deadline, &steps, &share))
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|zpzKKKpz:load", KEYWORDS(names), &from, &options.device_map,
+                                   &is_mapped, &options.allow_ops, &bytes, &deadline, &steps, &share, &torch))
     return NULL;
+  if (torch) CHECK_WICK(state, wick_torch_version_named(torch, &options.torch_version, &check_error));
   options.mode = is_mapped ? WICK_LOAD_MAP : WICK_LOAD_READ;
   options.max_bytes = bytes;
   options.deadline_ns = deadline;

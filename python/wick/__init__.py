@@ -10,7 +10,8 @@ import sys as _sys
 from . import _C
 from ._C import (  # noqa: F401
     Generator, Size, Tensor, as_tensor, device, dtype, from_dlpack, get_default_dtype, get_num_threads,
-    is_grad_enabled, is_inference_mode_enabled, layout, memory_format, set_default_dtype, set_num_threads, tensor,
+    is_grad_enabled, is_inference_mode_enabled, layout, memory_format, set_default_dtype, set_num_threads,
+    set_torch_version, tensor, torch_version,
 )
 
 __version__ = "1.13.1+wick" + _C.__version__  # what torch it is like, and its own

@@ -55,7 +55,8 @@ def get_ignored_functions():
     import wick
     names = ("Generator", "as_tensor", "device", "dtype", "enable_grad", "from_numpy", "get_default_dtype",
              "is_grad_enabled", "is_tensor", "load", "manual_seed", "no_grad", "save", "set_default_dtype",
-             "set_grad_enabled", "set_num_threads", "tensor", "arange", "empty", "eye", "full", "linspace",
+             "set_grad_enabled", "set_num_threads", "set_torch_version", "tensor", "torch_version", "arange", "empty",
+             "eye", "full", "linspace",
              "logspace", "ones", "rand", "randint", "randn", "randperm", "range", "zeros", "empty_strided",
              "bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window", "tril_indices",
              "triu_indices")

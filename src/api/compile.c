@@ -2,6 +2,7 @@
 #include "api/find.h"
 #include "api/trees.h"
 #include "base/queue.h"
+#include "base/work.h"
 #include "frontend/emitter.h"
 #include "syntax/grammar.h"
 
@@ -171,6 +172,10 @@ static Status compile_into(wick_runtime *runtime, CompilationUnit *unit, const M
   TRY(api_copy_options("wick_compile_options", options, sizeof o, &o));
   if (o.device_map && unit->all_functions.length)
     return status_new(ERROR_INVALID_ARGUMENT, "wick_compile_options: the device map of what is there already stays");
+  if (o.torch_version >= TORCH_COUNT || o.reserved)
+    return status_new(ERROR_INVALID_ARGUMENT, "wick_compile_options: torch_version %u", o.torch_version);
+  if (o.torch_version && unit->all_functions.length)
+    return status_new(ERROR_INVALID_ARGUMENT, "wick_compile_options: the version of what is there already stays");
   if (o.device_map) TRY(arena_protect(&unit->store.arena, map_devices, &(DeviceMapping){unit, o.device_map}));
   CallerResolver resolver = {
       .resolver = {.resolve_value = resolve_value, .resolve_type = resolve_type, .outer = frontend_builtin_resolver()},
@@ -183,7 +188,9 @@ static Status compile_into(wick_runtime *runtime, CompilationUnit *unit, const M
   outer = work_limit_enter(&limit);
   api_exec_init(&exec, runtime);
   HEAP_SCOPE(exec.runtime->heap);
-  exec.device_map = &unit->device_map;
+  if (!unit->all_functions.length && unit->torch_version == TORCH_DEFAULT)
+    unit->torch_version = o.torch_version ? (uint8_t)o.torch_version : (uint8_t)exec.work.torch_version;
+  unit_enter(unit, &exec);
   Status status = frontend_compile(unit, &exec, &input);
   work_limit_enter(outer);
   source_release(input.source);

@@ -20,7 +20,7 @@ static Status freeze(wick_runtime *runtime, const wick_module *module, const wic
                        .in_training = options->in_training != 0};
   api_exec_init(&exec, runtime);
   HEAP_SCOPE(exec.runtime->heap);
-  exec.device_map = &module->unit->device_map;
+  unit_enter(module->unit, &exec);
   TRY(module_freeze(module->module, &own, &exec, &frozen));
   return module_handle_new(runtime ? runtime : module->runtime, frozen, frozen->unit, out);
 }

@@ -1,5 +1,6 @@
 /* Loading archives and values. */
 #include "api/handles.h"
+#include "base/work.h"
 #include "serial/archive/archive.h"
 #include "serial/formats/safetensors.h"
 #include "serial/serial.h"
@@ -13,12 +14,14 @@ typedef struct Loading {
 static Status loading_init(const wick_load_options *options, Loading *out) {
   wick_load_options o;
   TRY(api_copy_options("wick_load_options", options, sizeof o, &o));
-  if (o.reserved) return status_new(ERROR_INVALID_ARGUMENT, "wick_load_options: reserved is %u", o.reserved);
+  if (o.torch_version >= TORCH_COUNT)
+    return status_new(ERROR_INVALID_ARGUMENT, "wick_load_options: torch_version %u", o.torch_version);
   if (o.mode > WICK_LOAD_MAP) return status_new(ERROR_INVALID_ARGUMENT, "wick_load_options: mode %u", o.mode);
   out->options = (LoadOptions){.map = o.mode == WICK_LOAD_MAP,
                                .max_bytes = o.max_bytes,
                                .device_map = o.device_map,
                                .allow_ops = o.allow_ops,
+                               .torch_version = (uint8_t)o.torch_version,
                                .share_weights = o.share_weights != 0};
   api_limit_init(&out->limit, o.deadline_ns, o.max_steps);
   return OK;

@@ -146,6 +146,10 @@ wick_status wick_module_replaced_devices(const wick_module *module, char **out_t
   return api_status(strbuf_take(&text, out_text), error);
 }
 
+uint32_t wick_module_torch_version(const wick_module *module) {
+  return module ? module->unit->torch_version : WICK_TORCH_DEFAULT;
+}
+
 /* The class of the module, or of its submodule of the dotted name; NULL: there is none. */
 static const ClassType *class_of_part(const wick_module *module, const char *submodule) {
   if (!module || !module->module) return NULL;

@@ -205,7 +205,7 @@ Status function_call(const wick_module *module, Function *function, CallManner m
   CallValues given;
   api_exec_init(&exec, module->runtime);
   HEAP_SCOPE(exec.runtime->heap);
-  exec.device_map = &module->unit->device_map;
+  unit_enter(module->unit, &exec);
   TRY(api_apply_run_options(&exec, options, &budget, &cancel, &profile));
   TRY(unbox_arguments(arguments, count, names, named_count, &few, &given));
   given.shares = shares_arguments(options);
@@ -299,7 +299,7 @@ wick_status wick_run_async(const wick_module *module, const char *method, const 
   if (trace_recorder()) return api_status(status_new(ERROR_UNSUPPORTED, "an asynchronous call can't be traced"), error);
   api_exec_init(&exec, module->runtime);
   HEAP_SCOPE(exec.runtime->heap);
-  exec.device_map = &module->unit->device_map;
+  unit_enter(module->unit, &exec);
   API_TRY(api_apply_run_options(&exec, options, &budget, &cancel, &profile));
   API_TRY(module_find(module, method, &function));
   wick_future *handle;

@@ -8,6 +8,7 @@
 #include "base/small_blocks.h"
 #include "base/thread.h"
 #include "call/quantized_engine.h"
+#include "call/torch_version.h"
 #include "compute/conv/conv_weights.h"
 #include "executor/compile_times.h"
 #include "executor/executor.h"
@@ -261,6 +262,32 @@ wick_status wick_set_quantized_engine(wick_runtime *runtime, const char *name, w
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "wick_set_quantized_engine: there is no engine '%s'", name),
                       error);
   atomic_store(&runtime_of(runtime)->quantized_engine, (uint8_t)engine);
+  return api_status(OK, error);
+}
+
+_Static_assert((int)WICK_TORCH_1 == (int)TORCH_1 && (int)WICK_TORCH_2 == (int)TORCH_2 && (int)TORCH_COUNT == 3,
+               "versions are numbered alike");
+
+wick_status wick_set_torch_version(wick_runtime *runtime, uint32_t version, wick_error **error) {
+  if (version >= TORCH_COUNT)
+    return api_status(status_new(ERROR_INVALID_ARGUMENT, "wick_set_torch_version: there is no version %u", version),
+                      error);
+  atomic_store(&runtime_of(runtime)->torch_version, (uint8_t)version);
+  return api_status(OK, error);
+}
+
+uint32_t wick_torch_version(wick_runtime *runtime) {
+  return (uint32_t)torch_version_of(runtime_of(runtime));
+}
+
+wick_status wick_torch_version_named(const char *name, uint32_t *out, wick_error **error) {
+  TorchVersion version;
+  API_OUT(out);
+  API_NEED(name);
+  if (!torch_version_parse(str_from(name), &version))
+    return api_status(status_new(ERROR_NOT_FOUND, "there is no version '%s' of PyTorch here (1.13, 2.14)", name),
+                      error);
+  *out = (uint32_t)version;
   return api_status(OK, error);
 }
 

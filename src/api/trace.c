@@ -78,6 +78,10 @@ static Status begin(wick_runtime *runtime, const wick_trace_options *o, const wi
       if (o->input_names) names[i] = str_from(o->input_names[i]);
     }
     api_exec_init(&exec, runtime);
+    if (trace->unit->torch_version)
+      unit_enter(trace->unit, &exec);
+    else
+      trace->unit->torch_version = (uint8_t)exec.work.torch_version;
     TraceStart start = {.unit = trace->unit,
                         .self = o->module ? o->module->module->object : NULL,
                         .name = str_from(o->name ? o->name : "forward"),

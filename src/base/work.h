@@ -20,6 +20,15 @@ typedef enum Precision {
 enum { PRECISION_BITS = 2, PRECISION_LIMIT = 1 << PRECISION_BITS }; /* what keys have room for */
 _Static_assert((int)PRECISION_COUNT <= (int)PRECISION_LIMIT, "each precision has its place in keys");
 
+/* Whose operators a program means, where PyTorch 2.x corrected or changed one of 1.13. A unit's own, so that its plans
+ * and kernels are of one version. */
+typedef enum TorchVersion {
+  TORCH_DEFAULT, /* nobody says: as the runtime's, and where that has none as the environment says */
+  TORCH_1,       /* 1.13 */
+  TORCH_2,       /* 2.x, as 2.14 has it */
+  TORCH_COUNT
+} TorchVersion;
+
 /* What a call may still use up, shared with all it forks. */
 typedef struct WorkBudget {
   _Atomic int64_t steps_left; /* back edges and calls; INT64_MAX: no limit */
@@ -28,16 +37,21 @@ typedef struct WorkBudget {
 } WorkBudget;
 
 typedef struct Work {
-  int threads;              /* for parallel_for */
-  Precision precision;      /* the runtime's: set by exec_init_in, and for what plans compute in advance */
-  bool is_limited;          /* there is a deadline or a stop flag: asked after every operator */
-  uint32_t first_epoch;     /* storage_epoch_begin() of a function's first call, while it runs; 0: of a later one */
-  const _Atomic bool *stop; /* polled by long loops; NULL: never. Set by cancel and deadline */
-  uint64_t deadline_ns;     /* monotonic, 0: none */
-  WorkBudget *budget;       /* NULL: none. The caller's; an asynchronous call's lies in its task */
+  int threads;                /* for parallel_for */
+  Precision precision;        /* the runtime's: set by exec_init_in, and for what plans compute in advance */
+  TorchVersion torch_version; /* of the program that runs or is compiled; of operators called by themselves the
+                               * runtime's */
+  bool is_limited;            /* there is a deadline or a stop flag: asked after every operator */
+  uint32_t first_epoch;       /* storage_epoch_begin() of a function's first call, while it runs; 0: of a later one */
+  const _Atomic bool *stop;   /* polled by long loops; NULL: never. Set by cancel and deadline */
+  uint64_t deadline_ns;       /* monotonic, 0: none */
+  WorkBudget *budget;         /* NULL: none. The caller's; an asynchronous call's lies in its task */
   struct PackedWeights *packed_weights; /* compute/conv/conv_weights.h: the runtime's; NULL: the process's */
 } Work;
 
+static inline bool work_is_torch2(const Work *work) {
+  return work->torch_version == TORCH_2;
+}
 /* Cancelled, past its deadline or out of steps: the error; else OK. Cheap. */
 Status work_poll(const Work *work) MUST_CHECK;
 /* Before work that may be long: OK, unless it is limited and work_poll fails. */

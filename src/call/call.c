@@ -10,6 +10,7 @@
 #include "call/pointwise.h"
 #include "call/row_dtypes.h"
 #include "call/row_extras.h"
+#include "call/torch_version.h"
 #include "report/reason.h"
 #include "tensor/random.h"
 #include "tensor/storage_share.h"
@@ -477,6 +478,8 @@ static __attribute__((noinline)) Status call_failed(Call *call, Status status) {
 }
 
 static inline Status enter(Exec *exec, const Operator *op, Call *call) {
+  /* Nodes know the row of their program's version; bodies, and what kernels call, go by the call's. */
+  if (__builtin_expect(op->in_torch2 != NULL, 0)) op = operator_in(op, exec->work.torch_version);
   call->exec = exec;
   call->op = op;
   const CallPlan *plan;

@@ -6,6 +6,7 @@
  *   call/call.h      Call and its accessors, operator_call, shape functions (this file)
  *   call/operator.h  Operator, the registry
  *   call/row.h       OpRow, the columns of an operator; call/row_extras.h those that few have
+ *   call/torch_version.h  rows that are of PyTorch 2.x alone, and who asks for them
  *   call/convert.h   numbers from outside where a parameter asks for another kind
  *   call/match.h     calls from outside: arguments against a schema
  *

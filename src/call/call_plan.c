@@ -6,6 +6,7 @@
 #include "call/derive.h"
 #include "call/row_dtypes.h"
 #include "call/row_extras.h"
+#include "call/torch_version.h"
 
 static bool is_list(const Type *type) {
   return type->kind == TYPE_LIST || (type->kind == TYPE_OPTIONAL && type->elements[0]->kind == TYPE_LIST);
@@ -85,7 +86,7 @@ Status call_plan_make(const Operator *op, const CallPlan **out) {
     Str name, overload;
     const Operator *functional = NULL;
     if (schema_text_split(str_from(op->row->schema), &name, &overload))
-      functional = operator_find_overload(name, overload);
+      functional = operator_in(operator_find_overload(name, overload), (TorchVersion)op->row->torch);
     if (functional && functional->row == op->row)
       plan->functional = functional; /* a retired one can't be found: then without sharing */
   }

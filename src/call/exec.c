@@ -9,6 +9,7 @@
 #include "base/parallel.h"
 #include "base/work_limit.h"
 #include "call/runtime.h"
+#include "call/torch_version.h"
 #include "tensor/device_class.h"
 #include "tensor/random.h"
 
@@ -39,6 +40,7 @@ void exec_init_in(Exec *exec, Runtime *runtime, const Services *services) {
   *exec = (Exec){
       .work = {.threads = threads ? threads : parallel_default_threads(),
                .precision = (Precision)atomic_load_explicit(&runtime->precision, memory_order_relaxed),
+               .torch_version = torch_version_of(runtime),
                .packed_weights = runtime->packed_weights},
       .services = services,
       .runtime = runtime,

@@ -65,7 +65,8 @@ typedef struct Operator {
   _Atomic(struct Operator *) next;         /* next overload of the same name, in order of registration */
   _Atomic(struct Operator *) following;    /* in order of registration over all names, once all are made */
   struct Operator *other_name;             /* the registry's: the first overload of another name */
-  void *library;                           /* the loaded library it came from, or NULL */
+  const struct Operator *in_torch2; /* what it is in programs of PyTorch 2.x, if that is another row; NULL: the same */
+  void *library;                    /* the loaded library it came from, or NULL */
 } Operator;
 /* Never NULL; the parsed schema, of the process. Where memory runs out, a stand-in that nothing should be matched
  * with: who chooses among schemas asks operator_schema_status first, which then says so. */

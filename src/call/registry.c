@@ -180,23 +180,34 @@ static Operator *new_operator(uint32_t position) {
   return op;
 }
 
-/* After the overloads of its name, unless one of that overload name is there. */
+/* Of a row that is of PyTorch 2.x alone: reached from the operator that it is a version of, and by no name. */
+static Operator *new_successor(void) {
+  return registry.is_whole ? ARENA_NEW(&registry.arena, Operator) : &registry.operators[registry.operator_count++];
+}
+static bool is_successor(const OpRow *row, const OpRow *before) {
+  return row->torch == 2 && before->torch != 2 && !strcmp(row->schema, before->schema);
+}
+
+/* After the overloads of its name, unless one of that overload name is there; its version of PyTorch 2.x joins it. */
 static void add_operator(const OpRow *row, OpVariant variant, Str name, Str overload, uint32_t position,
                          void *library) {
   uint32_t bucket = name_bucket(name);
-  Operator *last = NULL;
-  for (Operator *other = head_of(name, bucket); other; other = other->next) {
-    if (str_equal(other->overload_name, overload)) return;
+  Operator *last = NULL, *before = NULL;
+  for (Operator *other = head_of(name, bucket); other && !before; other = other->next) {
+    if (str_equal(other->overload_name, overload)) before = other;
     last = other;
   }
-  Operator *op = new_operator(position);
+  if (before && !is_successor(row, before->row)) return;
+  Operator *op = before ? new_successor() : new_operator(position);
   op->row = row;
   op->name = name;
   op->overload_name = overload;
   op->variant = (uint8_t)variant;
   op->flags = row->flags & ~(uint32_t)(OP_INPLACE | OP_OUT);
   op->library = library;
-  if (last) {
+  if (before) {
+    before->in_torch2 = op;
+  } else if (last) {
     last->next = op;
   } else {
     op->other_name = registry.heads[bucket];
@@ -503,6 +514,10 @@ void operator_retire(void *library) {
   unlock();
 }
 
+static bool has_same_forms(const OpRow *a, const OpRow *b) {
+  return derive_has_form(a, VARIANT_INPLACE) == derive_has_form(b, VARIANT_INPLACE) &&
+         derive_has_form(a, VARIANT_OUT) == derive_has_form(b, VARIANT_OUT);
+}
 static void check_tables(const OpTable *const *tables, Map *seen, StrBuf *problems) {
   for (const OpTable *const *t = tables; t && *t; t++)
     for (size_t i = 0; i < (*t)->count; i++) {
@@ -516,7 +531,11 @@ static void check_tables(const OpTable *const *tables, Map *seen, StrBuf *proble
         continue;
       }
       Str key = str_slice(text, 0, name.length + (overload.length ? 1 + overload.length : 0));
-      if (map_has(seen, key))
+      const OpRow *before = map_get(seen, key);
+      if (row->torch && !(before && is_successor(row, before) && has_same_forms(row, before)))
+        strbuf_printf(problems, "%s: not after the row that it is a version of: " STR_FMT "\n", (*t)->family,
+                      STR_ARG(key));
+      if (before && !row->torch)
         strbuf_printf(problems, "%s: again: " STR_FMT "\n", (*t)->family, STR_ARG(key));
       else if (!map_put(seen, key, (void *)row))
         strbuf_puts(problems, "out of memory\n");

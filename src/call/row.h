@@ -64,6 +64,9 @@ typedef struct OpRow {
   uint8_t cast; /* OpCast */
   uint8_t line; /* LineFunction (tile/line.h) that it is along the last dimension; 0: none */
   uint8_t since;
+  /* 2: what the operator of this schema is in programs of PyTorch 2.x (call/torch_version.h); the row before it is what
+   * it is in others. 0: no other row is about it. */
+  uint8_t torch : 2;
   uint8_t conv_dims : 3; /* a convolution over so many dimensions, or CONV_ANY_DIMS, of (input, weight, bias, ...) */
   /* Bits by argument, the first five: it writes to them although its schema, PyTorch's, does not say so, where no
    * argument `train` or `training` is false. */

@@ -16,7 +16,8 @@ Runtime *runtime_of_process(void) {
 void runtime_init(Runtime *runtime) {
   *runtime = (Runtime){.executor = atomic_load_explicit(&process.executor, memory_order_acquire),
                        .precision = atomic_load_explicit(&process.precision, memory_order_relaxed),
-                       .quantized_engine = atomic_load_explicit(&process.quantized_engine, memory_order_relaxed)};
+                       .quantized_engine = atomic_load_explicit(&process.quantized_engine, memory_order_relaxed),
+                       .torch_version = atomic_load_explicit(&process.torch_version, memory_order_relaxed)};
   for (size_t i = 0; i < sizeof runtime->fusers; i++)
     runtime->fusers[i] = atomic_load_explicit(&process.fusers[i], memory_order_relaxed);
 }

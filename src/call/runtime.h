@@ -35,6 +35,7 @@ typedef struct Runtime {
   _Atomic uint8_t fusers[2];        /* fuse/backend.h: of groups on CPU and CUDA; 0: as the environment says */
   _Atomic uint8_t precision;        /* Precision */
   _Atomic uint8_t quantized_engine; /* QuantizedEngine; 0: the processor's */
+  _Atomic uint8_t torch_version;    /* TorchVersion of programs that do not say; 0: as the environment says */
 } Runtime;
 
 /* Of calls that have none of their own. */

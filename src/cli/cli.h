@@ -35,6 +35,7 @@ typedef enum OptionKind {
   OPTION_LIBRARY,
   OPTION_NO_LIBRARIES,
   OPTION_ENGINE,
+  OPTION_TORCH,
   OPTION_CPUS
 } OptionKind;
 enum { MAX_TEXTS = 100 };
@@ -49,7 +50,8 @@ typedef struct FlagInt {
 typedef struct Option {
   const char *name; /* "--threads" or "-o" */
   OptionKind kind;
-  /* bool, FlagInt, const char *, Texts, long, double; unused for what is done at once: libraries, engine, processors */
+  /* bool, FlagInt, const char *, Texts, long, double, uint32_t (of PyTorch); unused for what is done at once: libraries,
+   * engine, processors */
   void *to;
   const char *argument, *help; /* "N"; NULL: it takes none */
 } Option;
@@ -102,6 +104,7 @@ bool complain_missing_file(const char *path);
 #define ARCHIVE_OPTIONS ((wick_load_options){.size = sizeof(wick_load_options), .mode = WICK_LOAD_MAP})
 typedef struct ModelOptions {
   const char *device_map; /* NULL: the default, and what it replaced is told on standard error */
+  uint32_t torch_version; /* 0: as the archive says */
   const char *device;     /* where parameters, buffers and inputs go; NULL: where they are */
   bool keep_devices;     /* by default as written, where the archive's tensors allow it: what was recorded names them */
   bool read;             /* read the archive instead of mapping it */

@@ -29,6 +29,11 @@ static void offer_engines(const char *model) {
   offer("qnnpack", "");
   offer("onednn", "");
 }
+static void offer_versions(const char *model) {
+  (void)model;
+  offer("1.13", "");
+  offer("2", "");
+}
 static void offer_devices(const char *model) {
   (void)model;
   offer("cuda", "the first card");
@@ -56,9 +61,9 @@ static void offer_files(const char *model) {
 static const struct {
   const char *argument;
   void (*offer)(const char *model);
-} kinds[] = {{"STAGE", offer_stages},   {"ENGINE", offer_engines},  {"PASS", offer_passes},   {"A,B", offer_passes},
-             {"METHOD", offer_methods}, {"LIBRARY", offer_files},   {"FILE", offer_files},    {"MODEL", offer_files},
-             {"OUT.pt", offer_files},   {"NAME=FILE", offer_files}, {"DEVICE", offer_devices}};
+} kinds[] = {{"STAGE", offer_stages}, {"ENGINE", offer_engines},  {"X.Y", offer_versions},  {"PASS", offer_passes},
+             {"A,B", offer_passes},   {"METHOD", offer_methods},  {"FILE", offer_files},    {"MODEL", offer_files},
+             {"OUT.pt", offer_files}, {"NAME=FILE", offer_files}, {"DEVICE", offer_devices}};
 
 static const Option *option_of(const Option *options, size_t count, const char *word) {
   for (size_t i = 0; i < count; i++)

@@ -72,7 +72,7 @@ static int help(int count, char **words) {
 
 /* A library that embeds wick ignores what it does not know; who types a command wants to hear of it. */
 static bool environment_is_known(void) {
-  const char *executor = getenv("WICK_EXECUTOR"), *fuser = getenv("WICK_FUSER");
+  const char *executor = getenv("WICK_EXECUTOR"), *fuser = getenv("WICK_FUSER"), *torch = getenv("WICK_TORCH_VERSION");
   uint32_t found;
   if (executor && wick_executor_named(executor, &found, NULL)) {
     complain(NULL, "WICK_EXECUTOR: there is no executor '%s' (simple, specializing, profiling)", executor);
@@ -80,6 +80,10 @@ static bool environment_is_known(void) {
   }
   if (fuser && wick_fuser_named(fuser, &found, NULL)) {
     complain(NULL, "WICK_FUSER: there is no fuser '%s' (none, tile)", fuser);
+    return false;
+  }
+  if (torch && wick_torch_version_named(torch, &found, NULL)) {
+    complain(NULL, "WICK_TORCH_VERSION: there is no version '%s' of PyTorch here (1.13, 2.14)", torch);
     return false;
   }
   return true;

@@ -53,7 +53,8 @@ static wick_module *open_archive(const char *path, const ModelOptions *options, 
   wick_load_options load = {.size = sizeof load,
                             .mode = options->read ? WICK_LOAD_READ : WICK_LOAD_MAP,
                             .device_map = options->device_map ? options->device_map : DEFAULT_DEVICE_MAP,
-                            .deadline_ns = options->deadline_ns};
+                            .deadline_ns = options->deadline_ns,
+                            .torch_version = options->torch_version};
   bool as_written = options->keep_devices && !options->device_map;
   if (as_written) load.device_map = NULL;
   if (wick_load(options->runtime, path, &load, &module, error) && as_written) {
@@ -72,6 +73,7 @@ static wick_module *open_source(const char *path, const ModelOptions *options, w
                                   .file_name = path,
                                   .deadline_ns = options->deadline_ns,
                                   .device_map = options->device_map,
+                                  .torch_version = options->torch_version,
                                   .resolve = bindings ? bindings_resolve : NULL,
                                   .user = bindings};
   if (text && wick_compile_with(options->runtime, text, length, &compile, &module, error) && strstr(text, "nn.Module)"))

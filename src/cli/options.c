@@ -16,8 +16,9 @@ enum { MAX_OPTIONS = 40, HELP_COLUMN = 20, SCREEN_WIDTH = 80 };
 static size_t model_options(ModelOptions *m, Option *out) {
   const Option options[] = {
       {"--device-map", OPTION_TEXT, &m->device_map, "MAP", "devices that are not here: \"cuda=cpu\", \"*=cpu\""},
+      {"--torch-version", OPTION_TORCH, &m->torch_version, "X.Y", "whose operators it means: 1.13 or 2"},
       {"--read", OPTION_FLAG, &m->read, NULL, "read the archive, check its sums; don't map it"},
-      {"--library", OPTION_LIBRARY, NULL, "LIBRARY", "open a library of operators first: name or file"},
+      {"--library", OPTION_LIBRARY, NULL, "FILE", "open a library of operators first: name or file"},
       {"--no-libraries", OPTION_NO_LIBRARIES, NULL, NULL, "open none by itself that the program names"},
       {"--engine", OPTION_ENGINE, NULL, "ENGINE", "of quantized operators: qnnpack or onednn"},
       {"--device", OPTION_TEXT, &m->device, "DEVICE", "parameters, buffers, inputs go there: cuda:0"},
@@ -127,6 +128,13 @@ static bool set_engine(const char *name) {
   complain_error("--engine", error);
   return false;
 }
+/* Of sources, and of the archive whatever it says. */
+static bool set_torch_version(const char *text, uint32_t *out) {
+  wick_error *error;
+  if (!wick_torch_version_named(text, out, &error) && !wick_set_torch_version(NULL, *out, &error)) return true;
+  complain_error("--torch-version", error);
+  return false;
+}
 /* By name where the loader looks; a file of this folder need not be spelled ./file. */
 static bool load_library(const char *name) {
   wick_error *error;
@@ -185,6 +193,8 @@ static bool set_option(const Option *option, const char *text) {
       return true;
     case OPTION_CPUS:
       return set_cpus(text);
+    case OPTION_TORCH:
+      return set_torch_version(text, option->to);
     case OPTION_ENGINE:
       return set_engine(text);
   }

@@ -222,7 +222,7 @@ static Status begin(const PlanRequest *request, Making *w) {
   exec_init_in(&w->exec, request->caller ? request->caller->runtime : runtime_of_process(), request->services);
   w->exec.work.threads = 1;
   w->exec.work.precision = request->precision;
-  if (request->function) w->exec.device_map = &request->function->unit->device_map;
+  if (request->function) unit_enter(request->function->unit, &w->exec);
   w->exec.is_silent = !request->caller;
   STATISTIC_ADD(compiles);
   compile_clock_start(&w->clock, plan_kind_name(request->kind));

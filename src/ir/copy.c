@@ -3,6 +3,7 @@
  * of names. */
 #include <stdio.h>
 
+#include "call/torch_version.h"
 #include "ir/ir_internal.h"
 
 void copier_init(NodeCopier *copier, Graph *into, Value *(*map)(Value *, void *), void *argument) {
@@ -147,7 +148,7 @@ Node *copier_node(NodeCopier *copier, const Node *node) {
   for (uint32_t i = 0; i < node->block_count; i++) copier_block(copier, node_add_block(copy), node->blocks[i]);
   node_copy_attributes_by(copier, copy, node);
   if (node->callable) node_set_callable(copy, node->callable);
-  copy->op = node->op;
+  copy->op = operator_in(node->op, (TorchVersion)into->torch_version);
   return copy;
 }
 

@@ -3,13 +3,22 @@
 #include "ir/graph.h"
 
 #include "ir/ir_internal.h"
+#include "ir/unit.h"
 
 #include "base/stack.h"
+
+/* The version of the unit whose types the store's are, or adds to. */
+static uint8_t store_torch_version(TypeStore *store) {
+  while (store->home) store = store->home;
+  const CompilationUnit *unit = unit_of_store(store);
+  return unit ? unit->torch_version : 0;
+}
 
 Graph *graph_new(Arena *arena, TypeStore *store) {
   Graph *graph = ARENA_NEW(arena, Graph);
   graph->arena = arena;
   graph->store = store;
+  graph->torch_version = store_torch_version(store);
   map_init(&graph->names, arena);
   map_init(&graph->name_suffixes, arena);
   graph->block = block_new(graph, NULL);

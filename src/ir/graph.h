@@ -132,6 +132,7 @@ struct Graph {
   VEC(IValue) held;                 /* references of constants */
   VEC(struct Callable *) callables; /* held */
   VEC(struct Graph *) subgraphs;    /* of attributes: disposed with this one */
+  uint8_t torch_version;            /* TorchVersion of the program it is of; TORCH_DEFAULT: nobody says */
   bool is_sealed;                   /* graph_seal: it does not change any more, and any number of threads may read it */
   bool is_compact;                  /* graph_compact: its names are not among `names` */
   bool numbers_erased; /* tensors stand for numbers: operators need not fit, and the graph can't become Code */

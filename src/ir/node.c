@@ -1,5 +1,6 @@
 /* Nodes: inputs and outputs, place in the block, resolution of the operator. */
 #include "call/row.h"
+#include "call/torch_version.h"
 #include "ir/ir_internal.h"
 #include "ir/node_kind.h"
 #include "schema/open_types.h"
@@ -325,7 +326,7 @@ Status node_resolve(const Node *node, const Operator **out) {
   Resolution r = {node, operator_find_symbol(node->kind), NULL};
   if (!r.first) return OK;
   TRY(arena_protect(node->graph->arena, resolve, &r)); /* binding type variables allocates */
-  *out = ((Node *)node)->op = r.found;
+  *out = ((Node *)node)->op = operator_in(r.found, (TorchVersion)node->graph->torch_version);
   return OK;
 }
 

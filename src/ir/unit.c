@@ -1,6 +1,7 @@
 /* Functions and the units that own them. */
 #include "ir/unit.h"
 
+#include "call/exec.h"
 #include "ir/ir_internal.h"
 #include "ir/operator_use.h"
 
@@ -245,6 +246,11 @@ void unit_set_device_map(CompilationUnit *unit, const char *text) {
   Status status = device_map_check(text);
   if (status) catch_throw(arena->catch_point, status);
   unit->device_map.text = arena_strndup(arena, text, strlen(text));
+}
+
+void unit_enter(CompilationUnit *unit, Exec *exec) {
+  exec->device_map = &unit->device_map;
+  if (unit->torch_version != TORCH_DEFAULT) exec->work.torch_version = (TorchVersion)unit->torch_version;
 }
 
 static bool uses(const CompilationUnit *unit, const CompilationUnit *other) {

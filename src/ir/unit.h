@@ -70,6 +70,7 @@ struct CompilationUnit {
   VEC(TypeStore *) stores;     /* retained: others whose types its graphs have */
   Map *allowed_operators;      /* operator_use.h: the names that code may use; NULL: all */
   DeviceMap device_map;        /* for the devices that code and pickles name */
+  uint8_t torch_version;       /* TorchVersion: which operators it means; TORCH_DEFAULT: those of whoever runs it */
   uint32_t mangle_counter;
 };
 struct NativeClass;
@@ -97,6 +98,8 @@ void unit_hold(CompilationUnit *unit,
 void unit_hold_source(CompilationUnit *unit, Source *source); /* takes over a reference, also when it throws */
 /* Copies the text (tensor/device_map.h; may be NULL) and checks it. */
 void unit_set_device_map(CompilationUnit *unit, const char *text);
+/* The unit's program is what the call compiles or runs: its device map, its version of PyTorch. */
+void unit_enter(CompilationUnit *unit, Exec *exec);
 /* Keeps `other` for as long as the unit lives; refused when `other` uses the unit itself, for neither would ever go, or
  * an operator that the unit may not use. */
 void unit_use(CompilationUnit *unit, CompilationUnit *other);

@@ -327,6 +327,7 @@ static void freeze(void *argument) {
   Freezer *f = argument;
   Arena *arena = &f->unit->store.arena;
   unit_set_device_map(f->unit, f->from->unit->device_map.text);
+  f->unit->torch_version = f->from->unit->torch_version;
   ptrmap_init(&f->objects, arena);
   ptrmap_init(&f->changed, arena);
   ptrmap_init(&f->constants, arena);

@@ -56,7 +56,9 @@ typedef struct LoadOptions {
   const char *device_map; /* tensor/device_map.h; NULL: devices other than cpu are an error */
   bool keeps_foreign;     /* of pickled values (pickle.h) */
   bool share_weights;     /* equal storages share their memory (tensor/storage_alike.h) */
-  const char *allow_ops;  /* names of operators that code may use, one a line (ir/operator_use.h); NULL: all */
+  uint8_t
+      torch_version; /* TorchVersion (call/torch_version.h) that the program means; TORCH_DEFAULT: as its file says */
+  const char *allow_ops; /* names of operators that code may use, one a line (ir/operator_use.h); NULL: all */
 } LoadOptions;
 
 /* A TorchScript archive of any version. */

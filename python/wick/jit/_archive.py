@@ -14,15 +14,16 @@ def save(m, f, _extra_files=None):
 
 
 def load(f, map_location=None, _extra_files=None, *, allow_ops=None, mapped=False, max_bytes=0, deadline=None,
-         max_steps=0, share_weights=False):
+         max_steps=0, share_weights=False, torch_version=None):
     """A module of an archive, of a path or of a file that is open for bytes. `map_location`: what takes the place of
     devices that are not here. Of `_extra_files` the values are replaced by what the archive has.
 
     allow_ops: names of the operators that its program may use; mapped: tensors stay in the file; max_bytes, deadline
-    (seconds), max_steps: what reading and compiling may take; share_weights: with equal tensors of other modules."""
+    (seconds), max_steps: what reading and compiling may take; share_weights: with equal tensors of other modules;
+    torch_version: "1.13" or "2", whose operators the program means; None: as the file says."""
     return wrap_module(load_handle(
         f, map_location, _extra_files, mapped, None if allow_ops is None else "\n".join(allow_ops), max_bytes,
-        0 if deadline is None else max(1, int(deadline * 1e9)), max_steps, share_weights))
+        0 if deadline is None else max(1, int(deadline * 1e9)), max_steps, share_weights, torch_version))
 
 
 def load_handle(f, map_location=None, extra_files=None, *limits):

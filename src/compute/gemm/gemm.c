@@ -214,7 +214,7 @@ Status gemm(const Work *work, DType dtype, int64_t m, int64_t n, int64_t k, doub
   Product p = {
       .dtype = dtype, .m = m, .n = n, .k = k, .c_row_stride = c_row_stride, .alpha = alpha, .a = a, .b = b, .c = c};
   if (is_packed(work, dtype, m, n, k)) return run_packed(work, &p, accumulate);
-  if (dtype == DTYPE_BFLOAT16 && gemm_bfloat16_is_stepwise(m, n, k, a, b))
+  if (dtype == DTYPE_BFLOAT16 && !work_is_torch2(work) && gemm_bfloat16_is_stepwise(m, n, k, a, b))
     return gemm_bfloat16_stepwise(m, n, k, (float)alpha, false, a, b, c, c_row_stride, accumulate);
   if (dtype == DTYPE_FLOAT16 || dtype == DTYPE_BFLOAT16)
     return gemm_half(work, dtype, m, n, k, alpha, a, b, c, c_row_stride, accumulate);

@@ -23,7 +23,8 @@ Status gemm(const Work *work, DType dtype, int64_t m, int64_t n, int64_t k, doub
 /* Whether so much work has to be done in parts, with looks at the deadline between them, as gemm does. */
 bool gemm_is_to_be_attended(const Work *work, DType dtype, int64_t m, int64_t n, int64_t k);
 
-/* Products of bfloat16 that round at every step (gemm_bfloat16.c). alpha scales A; round_scaled rounds that too. */
+/* Products of bfloat16 that round at every step, as PyTorch 1.13 does (gemm_bfloat16.c). alpha scales A; round_scaled
+ * rounds that too. */
 bool gemm_bfloat16_is_stepwise(int64_t m, int64_t n, int64_t k, GemmMatrix a, GemmMatrix b);
 Status gemm_bfloat16_stepwise(int64_t m, int64_t n, int64_t k, float alpha, bool round_scaled, GemmMatrix a,
                               GemmMatrix b, void *c, int64_t c_row_stride, bool accumulate) MUST_CHECK;

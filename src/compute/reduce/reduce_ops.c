@@ -142,7 +142,7 @@ ACCUMULATOR(var_f64, false, f, f, f, f, NOTHING, if (at == 0) a = x; double d = 
             c += d * d, f, VARIANCE(c, b *b), f, params->count == 0 ? (double)NAN : a + b / (double)params->count);
 ACCUMULATOR(var_c128, false, c, c, c, f, NOTHING, if (at == 0) a = x; complex128 d = x - a; b += d;
             c += creal(d) * creal(d) + cimag(d) * cimag(d), f, VARIANCE(c, creal(b) * creal(b) + cimag(b) * cimag(b)),
-            c, params->count == 0 ? (double)NAN : a + b / (double)params->count);
+            c, params->count == 0 ? CMPLX(NAN, NAN) : a + b / (double)params->count);
 
 ACCUMULATOR_WITH(
     logsumexp_f64, logsumexp_f64_along, REDUCE_FLOAT32_LOGSUMEXP, false, f, f, f, u, a = -INFINITY,
@@ -151,6 +151,24 @@ ACCUMULATOR_WITH(
       a = x;
     } else if (x == a) { b += x == -INFINITY ? 0 : 1; } else { b += exp(x - a); },
     f, isnan(b) ? b : a + log(b), u, 0);
+
+/* Of the bits of float64 and int64. */
+static int64_t bits_of(double x) {
+  int64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+SIMPLE(xor_f64, f, i, NOTHING, a ^= bits_of(x), i, a);
+SIMPLE(xor_i64, i, i, NOTHING, a ^= x, i, a);
+
+/* By the greatest real part so far, a; what is infinite is left to exp. */
+ACCUMULATOR(
+    logsumexp_c128, false, c, f, c, u, a = -INFINITY, double real = creal(x); if (isfinite(real) && real > a) {
+      b *= exp(a - real);
+      a = real;
+    } b += cexp(isfinite(a) ? x - a : x),
+                                                                              c, isfinite(a) ? a + clog(b) : clog(b), u,
+                                                                              0);
 
 #define NORM(NAME, START, STEP, FINISH) ACCUMULATOR(NAME, true, f, f, u, u, START, STEP, f, FINISH, u, 0)
 NORM(norm0, NOTHING, a += x != 0, a);

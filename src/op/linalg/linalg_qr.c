@@ -461,6 +461,12 @@ static const OpRow rows[] = {
      .kernel = kernel_ormqr,
      .shape = shape_ormqr,
      .flags = OP_OUT},
+    {.schema = "aten::ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor",
+     .torch = 2, /* has gradients */
+     .kernel = kernel_ormqr,
+     .shape = shape_ormqr,
+     .flags = OP_OUT,
+     .grad = "self, input2, input3: ormqr_backward(grad, self, input2, input3, left, transpose)"},
     {.schema = "aten::linalg_qr(Tensor A, str mode=\"reduced\") -> (Tensor Q, Tensor R)",
      .out = "out: Q R",
      .kernel = kernel_qr,

@@ -238,20 +238,27 @@ done:
   return status;
 }
 
+#define IM2COL(kinds, ...)                                                                                      \
+  {                                                                                                             \
+    .schema =                                                                                                   \
+        "aten::im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> "     \
+        "Tensor",                                                                                               \
+    .dtypes = "im2col_out_cpu: " kinds, .kernel = kernel_im2col, .shape = shape_im2col,                         \
+    .grad = "self: torch.col2im(grad, [self.size(-2), self.size(-1)], kernel_size, dilation, padding, stride)", \
+    .flags = OP_OUT, __VA_ARGS__                                                                                \
+  }
+#define COL2IM(kinds, ...)                                                                                       \
+  {                                                                                                              \
+    .schema =                                                                                                    \
+        "aten::col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, " \
+        "int[2] stride) -> Tensor",                                                                              \
+    .dtypes = "col2im_out_cpu: " kinds, .kernel = kernel_col2im, .shape = shape_col2im,                          \
+    .grad = "self: torch.im2col(grad, kernel_size, dilation, padding, stride)", .flags = OP_OUT, __VA_ARGS__     \
+  }
 static const OpRow rows[] = {
-    {.schema =
-         "aten::im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
-     .dtypes = "im2col_out_cpu: floating complex",
-     .kernel = kernel_im2col,
-     .shape = shape_im2col,
-     .grad = "self: torch.col2im(grad, [self.size(-2), self.size(-1)], kernel_size, dilation, padding, stride)",
-     .flags = OP_OUT},
-    {.schema = "aten::col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, "
-               "int[2] stride) -> Tensor",
-     .dtypes = "col2im_out_cpu: floating complex",
-     .kernel = kernel_col2im,
-     .shape = shape_col2im,
-     .grad = "self: torch.im2col(grad, kernel_size, dilation, padding, stride)",
-     .flags = OP_OUT},
+    IM2COL("floating complex", .torch = 0),
+    IM2COL("bool floating complex", .torch = 2),
+    COL2IM("floating complex", .torch = 0),
+    COL2IM("bool floating complex", .torch = 2),
 };
 OP_TABLE(op_table_im2col, rows);

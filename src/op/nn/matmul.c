@@ -148,7 +148,7 @@ typedef struct Batch {
   const GemmEpilogue *epilogue;
   _Atomic bool failed;
 } Batch;
-enum { SMALL_BATCH = 400 }; /* products per matrix below which bfloat16 is summed stepwise whatever the strides */
+enum { SMALL_BATCH = 400 }; /* products per matrix below which 1.13 sums bfloat16 stepwise whatever the strides */
 static Status batch_item(Batch *p, int64_t i) {
   assert(i >= 0 && i < p->out->sizes[0]);
   int64_t item = (int64_t)dtype_size((DType)p->out->dtype);
@@ -157,7 +157,7 @@ static Status batch_item(Batch *p, int64_t i) {
   b.data = (const char *)b.data + i * p->b->strides[0] * item;
   int64_t m = p->a->sizes[1], n = p->b->sizes[2], k = p->a->sizes[2];
   void *c = (char *)tensor_data(p->out) + i * p->out->strides[0] * item;
-  if (p->out->dtype == DTYPE_BFLOAT16 && m * n * k < SMALL_BATCH)
+  if (p->out->dtype == DTYPE_BFLOAT16 && !work_is_torch2(&p->work) && m * n * k < SMALL_BATCH)
     return gemm_bfloat16_stepwise(m, n, k, (float)p->alpha, true, a, b, c, p->out->strides[1], p->accumulate);
   return run_gemm(&p->work, (DType)p->out->dtype, m, n, k, p->alpha, a, b, c, p->out->strides[1], p->accumulate,
                   p->epilogue, i * m);
@@ -212,7 +212,8 @@ static Status mv_into(Exec *exec, const Tensor *a, const Tensor *v, Tensor *out,
   assert(a->ndim == 2 && v->ndim == 1 && a->sizes[1] == v->sizes[0]);
   Tensor *column = NULL, *result = NULL;
   Status status;
-  if (a->dtype == DTYPE_BFLOAT16 && !(a->strides[0] == 1 && a->strides[1] >= a->sizes[0])) {
+  if (a->dtype == DTYPE_BFLOAT16 && !work_is_torch2(&exec->work) &&
+      !(a->strides[0] == 1 && a->strides[1] >= a->sizes[0])) {
     GemmMatrix x = {tensor_data(v), v->strides[0], 0};
     gemv_bfloat16(a->sizes[0], a->sizes[1], (float)alpha, matrix(a, 0), x, tensor_data(out), out->strides[0],
                   accumulate);
@@ -348,19 +349,20 @@ static Status add_complex_product(Call *call, ProductInto *into, IValue alpha) {
   return status;
 }
 
-/* Integers are scaled by integers, and small batches and vectors of bfloat16 by bfloat16. */
-static IValue scale_of(const Tensor *out, IValue scale) {
+/* Integers are scaled by integers, and in PyTorch 1.13 small batches and vectors of bfloat16 by bfloat16. */
+static IValue scale_of(const Call *call, IValue scale) {
+  const Tensor *out = call_out(call, 0);
   if (scale.tag == TAG_COMPLEX) return scale;
   if (!dtype_is_floating((DType)out->dtype) && !dtype_is_complex((DType)out->dtype))
     return ivalue_int((int64_t)ivalue_to_double(scale));
-  if (out->dtype == DTYPE_BFLOAT16 && out->ndim != 2)
+  if (out->dtype == DTYPE_BFLOAT16 && out->ndim != 2 && !work_is_torch2(&call->exec->work))
     return ivalue_float(bfloat16_to_float(bfloat16_from_float((float)ivalue_to_double(scale))));
   return scale;
 }
 static Status run_add_product(Call *call, const GemmEpilogue *e) {
   ProductInto *into = ((const Product *)call_with(call))->into;
-  IValue alpha = scale_of(call_out(call, 0), call_scalar(call, 4));
-  TRY(scale_self(call, scale_of(call_out(call, 0), call_scalar(call, 3))));
+  IValue alpha = scale_of(call, call_scalar(call, 4));
+  TRY(scale_self(call, scale_of(call, call_scalar(call, 3))));
   if (alpha.tag == TAG_COMPLEX) return add_complex_product(call, into, alpha);
   return into(call->exec, call_tensor(call, 1), call_tensor(call, 2), call_out(call, 0), ivalue_to_double(alpha), true,
               e);

@@ -23,6 +23,7 @@ typedef struct Rows {
   const Tensor *weight, *bias;
   Tensor *mean, *invstd; /* float32 or float64, one for each row; may be NULL */
   double eps;
+  bool rounds;                 /* bfloat16 after every step, as PyTorch 1.13 does */
   const double *scale, *shift; /* batch norm: for each channel */
 } Rows;
 
@@ -40,20 +41,24 @@ static void put_number(Tensor *t, int64_t i, double v) {
                   &v, 1, 1);
 }
 
+static bool rounds(const Call *call, const Tensor *t) {
+  return t->dtype == DTYPE_BFLOAT16 && !work_is_torch2(&call->exec->work);
+}
+
 static Status optional_contiguous(const Tensor *t, Tensor **out) {
   return t ? tensor_contiguous(t, out) : OK;
 }
 
-/* Mean and 1 / sqrt(variance + eps) of n elements. */
-static void statistics(DType dtype, const char *x, int64_t n, double eps, double *out_mean, double *out_invstd) {
-  if (dtype == DTYPE_BFLOAT16) {
+/* Mean and 1 / sqrt(variance + eps) of a row. */
+static void statistics(const Rows *r, const char *x, double *out_mean, double *out_invstd) {
+  if (r->rounds) {
     float mean, invstd;
-    bfloat16_statistics((const uint16_t *)x, n, eps, &mean, &invstd);
+    bfloat16_statistics((const uint16_t *)x, r->length, r->eps, &mean, &invstd);
     *out_mean = mean;
     *out_invstd = invstd;
     return;
   }
-  line_statistics(dtype, x, n, eps, out_mean, out_invstd);
+  line_statistics(r->dtype, x, r->length, r->eps, out_mean, out_invstd);
 }
 
 /* norm_affine of any dtype. */
@@ -89,7 +94,7 @@ static void layer_rows(void *argument, int64_t begin, int64_t end) {
     const char *x = r->x + row * r->length * item;
     char *y = r->y + row * r->length * item;
     double mean, invstd;
-    statistics(r->dtype, x, r->length, r->eps, &mean, &invstd);
+    statistics(r, x, &mean, &invstd);
     put_number(r->mean, row, mean);
     put_number(r->invstd, row, invstd);
     if (r->dtype == DTYPE_FLOAT32) {
@@ -104,7 +109,7 @@ static void layer_rows(void *argument, int64_t begin, int64_t end) {
       if (r->bias) tile_loop(KERNEL_ADD, TILE_F64)(r->length, y, y, tensor_data(r->bias), NULL);
       continue;
     }
-    if (r->dtype == DTYPE_BFLOAT16) {
+    if (r->rounds) {
       layer_row_bfloat16(r, (const uint16_t *)x, (uint16_t *)y, (float)mean, (float)invstd);
       continue;
     }
@@ -166,7 +171,7 @@ static Status kernel_layer_norm(Call *call) {
   size_t n;
   const int64_t *shape = call_ints(call, 1, &n);
   Status status;
-  Rows r = {.dtype = (DType)input->dtype, .length = 1, .eps = call_double(call, 4)};
+  Rows r = {.dtype = (DType)input->dtype, .length = 1, .eps = call_double(call, 4), .rounds = rounds(call, input)};
   for (size_t d = 0; d < n; d++) r.length *= shape[d];
   TRY_GOTO(tensor_contiguous(input, &x), done);
   TRY_GOTO(optional_contiguous(call_tensor_or_null(call, 2), &w), done);
@@ -218,7 +223,7 @@ static void group_rows(void *argument, int64_t begin, int64_t end) {
   for (int64_t row = begin; row < end; row++) {
     double mean, invstd;
     const char *x = r->x + row * r->length * item;
-    statistics(r->dtype, x, r->length, r->eps, &mean, &invstd);
+    statistics(r, x, &mean, &invstd);
     put_number(r->mean, row, mean);
     put_number(r->invstd, row, invstd);
     for (int64_t c = 0; c < per_group; c++) {
@@ -231,7 +236,7 @@ static void group_rows(void *argument, int64_t begin, int64_t end) {
         const double *from = (const double *)(r->x + at);
         double *to = (double *)(r->y + at), b = number_at(r->bias, channel, 0);
         for (int64_t i = 0; i < r->inner; i++) to[i] = (from[i] - mean) * invstd * w + b;
-      } else if (r->dtype == DTYPE_BFLOAT16) {
+      } else if (r->rounds) {
         group_channel_bfloat16(r, channel, (const uint16_t *)(r->x + at), (uint16_t *)(r->y + at), (float)mean,
                                (float)invstd);
       } else {
@@ -248,6 +253,9 @@ static Status shape_group_norm(Call *call, TensorSpec *specs) {
       !int64_mul(expected, inner, &expected) || expected != input->numel)
     return status_new(ERROR_RUNTIME, "group_norm: N, C and HxW do not make up the input's %lld elements",
                       (long long)input->numel);
+  if (work_is_torch2(&call->exec->work) && (!channels || !inner))
+    return status_new(ERROR_RUNTIME, "Expected %s to be greater than 0, got 0",
+                      channels ? "HxW" : "number of channels");
   if (groups <= 0 || channels % groups)
     return status_new(ERROR_RUNTIME,
                       "Expected number of channels in input to be divisible by num_groups, but got num_groups=%lld",
@@ -280,6 +288,7 @@ static Status kernel_group_norm(Call *call) {
             .inner = call_int(call, 5),
             .group = call_int(call, 6),
             .eps = call_double(call, 7),
+            .rounds = rounds(call, input),
             .weight = call_tensor_or_null(call, 1),
             .bias = call_tensor_or_null(call, 2),
             .mean = call_out(call, 1),
@@ -536,7 +545,8 @@ static const OpRow rows[] = {
      .dtypes = "GroupNormKernelImpl: floating",
      .shape = shape_group_norm,
      .kernel = kernel_group_norm,
-     .grad = "input, weight, bias: group_norm_backward(grads[0], input, weight, bias, N, C, HxW, group, eps)"},
+     .grad = "input, weight, bias: group_norm_all_backward(grads, input, weight, bias, results[1], results[2], N, C, "
+             "HxW, group, eps)"},
     {.schema = "aten::group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float "
                "eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor",
      .cast = CAST_FULL,
@@ -548,7 +558,9 @@ static const OpRow rows[] = {
              "inner = 1\n"
              "for d in range(2, input.dim()):\n"
              "    inner = inner * input.size(d)\n"
-             "return torch.native_group_norm(input, weight, bias, n, c, inner, num_groups, eps)[0]"},
+             "return torch.native_group_norm(input, weight, bias, n, c, inner, num_groups, eps)[0]",
+     .grad = "input, weight, bias: group_norm_first_backward(grad, input, weight, bias, num_groups, eps)",
+     .flags = OP_EAGER_ONLY},
     {.schema = "aten::batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
                "running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor",
      .writes = 1 << 3 | 1 << 4,

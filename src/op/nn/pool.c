@@ -202,7 +202,7 @@ void pool_spec(const Tensor *input, const PoolWindow *w, DType dtype, TensorSpec
 
 /* ---- the walk over planes ---- */
 typedef struct Pool Pool;
-typedef void PlaneKernel(const Pool *p, const double *in, double *out, int64_t *indices);
+typedef void PlaneKernel(const Pool *p, const void *in, void *out, int64_t *indices);
 struct Pool {
   PoolWindow w;
   PlaneKernel *kernel;
@@ -217,6 +217,10 @@ static int64_t numel3(const int64_t *n) {
   return n[0] * n[1] * n[2];
 }
 
+static void plane_max(const Pool *p, const void *from, void *to, int64_t *indices);
+static void plane_max_integers(const Pool *p, const void *from, void *to, int64_t *indices);
+
+/* In float64, or where the kernel is that of integers in int64. */
 static void pool_planes(void *argument, int64_t begin, int64_t end) {
   Pool *p = argument;
   int64_t in = numel3(p->w.in), out = numel3(p->w.out);
@@ -225,17 +229,15 @@ static void pool_planes(void *argument, int64_t begin, int64_t end) {
     p->failed = true;
     return;
   }
-  DType dtype = (DType)p->in->dtype;
+  DType dtype = (DType)p->in->dtype, compute = p->kernel == plane_max_integers ? DTYPE_INT64 : DTYPE_FLOAT64;
   int64_t item = (int64_t)dtype_size(dtype);
   for (int64_t plane = begin; plane < end && !work_is_over(); plane++) {
-    dtype_convert(DTYPE_FLOAT64, buffer, 1, dtype, tensor_items(p->in, item) + plane * in * item, 1, in);
+    dtype_convert(compute, buffer, 1, dtype, tensor_items(p->in, item) + plane * in * item, 1, in);
     p->kernel(p, buffer, buffer + in, p->indices ? (int64_t *)tensor_data(p->indices) + plane * out : NULL);
-    dtype_convert(dtype, tensor_items(p->out, item) + plane * out * item, 1, DTYPE_FLOAT64, buffer + in, 1, out);
+    dtype_convert(dtype, tensor_items(p->out, item) + plane * out * item, 1, compute, buffer + in, 1, out);
   }
   mem_free(buffer);
 }
-
-static void plane_max(const Pool *p, const double *in, double *out, int64_t *indices);
 
 /* Averages of whole planes. */
 static void average_whole(void *argument, int64_t begin, int64_t end) {
@@ -335,7 +337,29 @@ static Span window_span(const Pool *p, int d, int64_t o) {
   return (Span){begin, end < w->in[d] ? end : w->in[d], w->dilation[d]};
 }
 
-static void plane_max(const Pool *p, const double *in, double *out, int64_t *indices) {
+/* The first of the greatest. */
+static void plane_max_integers(const Pool *p, const void *from, void *to, int64_t *indices) {
+  const PoolWindow *w = &p->w;
+  const int64_t *in = from;
+  int64_t *out = to;
+  EACH_OUTPUT(w) {
+    Span a = window_span(p, 0, o0), b = window_span(p, 1, o1), c = window_span(p, 2, o2);
+    int64_t best = INT64_MIN, at = (a.begin * w->in[1] + b.begin) * w->in[2] + c.begin;
+    for (int64_t i = a.begin; i < a.end; i += a.step)
+      for (int64_t j = b.begin; j < b.end; j += b.step)
+        for (int64_t k = c.begin; k < c.end; k += c.step) {
+          int64_t here = (i * w->in[1] + j) * w->in[2] + k;
+          if (in[here] <= best) continue;
+          best = in[here];
+          at = here;
+        }
+    out[o] = best;
+    if (indices) indices[o] = at;
+  }
+}
+static void plane_max(const Pool *p, const void *from, void *to, int64_t *indices) {
+  const double *in = from;
+  double *out = to;
   const PoolWindow *w = &p->w;
   EACH_OUTPUT(w) {
     Span a = window_span(p, 0, o0), b = window_span(p, 1, o1), c = window_span(p, 2, o2);
@@ -368,7 +392,9 @@ static double average_window(const Pool *p, const int64_t *at, Span *spans) {
   return (double)(p->divisor ? p->divisor : count);
 }
 
-static void plane_average(const Pool *p, const double *in, double *out, int64_t *indices) {
+static void plane_average(const Pool *p, const void *from, void *to, int64_t *indices) {
+  const double *in = from;
+  double *out = to;
   (void)indices;
   const PoolWindow *w = &p->w;
   EACH_OUTPUT(w) {
@@ -390,13 +416,18 @@ static void pooled_spec(const Tensor *input, const PoolWindow *w, DType dtype, T
   if (w->spatial == 1) layout_of_lines(input, out);
 }
 
-/* Maxima are of floating dtypes; PyTorch's names for them. */
+/* Maxima are of floating dtypes, in 2.x of integers, too; PyTorch's names for them. */
 static Status check_max_dtype(const Call *call, int spatial) {
-  static const char *const names[] = {"max_pool1d_impl", "max_pool2d", "max_pool3d_with_indices_cpu"};
+  static const char *const names[] = {"max_pool1d_impl", "max_pool2d", "max_pool3d_with_indices_cpu", "max_pool3d"};
+  bool is_torch2 = work_is_torch2(&call->exec->work);
   DType dtype = (DType)call_tensor(call, 0)->dtype;
   if (dtype_is_floating(dtype) || dtype_is_quantized(dtype)) return OK;
   bool is_plane = spatial == 1 && str_ends_with(call->op->name, "_with_indices");
-  return status_new(ERROR_RUNTIME, "\"%s\" not implemented for '%s'", names[is_plane ? 1 : spatial - 1],
+  if (is_torch2 && dtype_is_integral(dtype) && (spatial > 1 || is_plane)) return OK;
+  return status_new(ERROR_RUNTIME, "\"%s\" not implemented for '%s'",
+                    names[is_plane                    ? 1
+                          : spatial == 3 && is_torch2 ? 3
+                                                      : spatial - 1],
                     dtype_scalar_name(dtype));
 }
 
@@ -410,8 +441,10 @@ static Status shape_max(Call *call, TensorSpec *specs) {
   return OK;
 }
 static Status kernel_max(Call *call) {
-  Pool p = {
-      .kernel = plane_max, .out = call_out(call, 0), .indices = call->output_count > 1 ? call_out(call, 1) : NULL};
+  bool is_integral = dtype_is_integral((DType)call_tensor(call, 0)->dtype);
+  Pool p = {.kernel = is_integral ? plane_max_integers : plane_max,
+            .out = call_out(call, 0),
+            .indices = call->output_count > 1 ? call_out(call, 1) : NULL};
   TRY(pool_read(call, 0, pool_spatial(call), &p.w));
   return run_planes(call, &p, call_tensor(call, 0));
 }
@@ -561,7 +594,9 @@ static Status kernel_adaptive(Call *call) {
 }
 
 /* ---- gradients of averages: each output's gradient spreads over its window ---- */
-static void plane_average_backward(const Pool *p, const double *grad, double *out, int64_t *indices) {
+static void plane_average_backward(const Pool *p, const void *from, void *to, int64_t *indices) {
+  const double *grad = from;
+  double *out = to;
   (void)indices;
   const PoolWindow *w = &p->w;
   memset(out, 0, (size_t)numel3(w->in) * sizeof *out);

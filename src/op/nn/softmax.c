@@ -157,6 +157,8 @@ static Status shape_half_softmax(Call *call, TensorSpec *specs) {
   return softmax_spec(call, specs, self);
 }
 
+#define SOFTMAX_BACKWARD \
+  "aten::_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor"
 #define SOFTMAX_GRAD "self: _softmax_backward_data(grad, result, dim, self.dtype)"
 #define LOG_SOFTMAX_GRAD "self: _log_softmax_backward_data(grad, result, dim, self.dtype)"
 static const OpRow rows[] = {
@@ -202,11 +204,17 @@ static const OpRow rows[] = {
      .param = true,
      .grad = LOG_SOFTMAX_GRAD,
      .flags = OP_OUT | OP_ALIASING_OK},
-    {.schema =
-         "aten::_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
+    {.schema = SOFTMAX_BACKWARD,
      .out = "out: grad_input",
      .body = "product = grad_output * output\n"
              "return (product - output * product.sum([dim], True)).to(input_dtype)"},
+    {.schema = SOFTMAX_BACKWARD,
+     .torch = 2, /* bfloat16 is computed in float32 */
+     .out = "out: grad_input",
+     .body = "g = opmath(grad_output)\n"
+             "out = opmath(output)\n"
+             "product = g * out\n"
+             "return (product - out * product.sum([dim], True)).to(input_dtype)"},
     {.schema = "aten::_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) "
                "-> Tensor",
      .body = "return (grad_output - output.exp() * grad_output.sum([dim], True)).to(input_dtype)"},

@@ -307,8 +307,8 @@ static Status resample_read(const Call *call, Resample *r) {
   r->align_corners = align >= 0 && call_bool(call, (uint32_t)align);
   const Tensor *t = call_tensor(call, 0);
   r->single = t->dtype != DTYPE_FLOAT64;
-  r->rounds = t->dtype == DTYPE_BFLOAT16 && r->filter >= FILTER_LINEAR && !r->antialias && !r->transposed &&
-              (tensor_is_contiguous(t) || !tensor_is_channels_last(t));
+  r->rounds = !work_is_torch2(&call->exec->work) && t->dtype == DTYPE_BFLOAT16 && r->filter >= FILTER_LINEAR &&
+              !r->antialias && !r->transposed && (tensor_is_contiguous(t) || !tensor_is_channels_last(t));
   if (t->ndim != r->spatial + 2)
     return status_new(ERROR_RUNTIME, "It is expected input_size equals to %d, but got size %d", r->spatial + 2,
                       t->ndim);

@@ -316,6 +316,10 @@ static Status nothing(Call *c) {
 #define ROW_STATE(text, ...) \
   { .schema = text, .flags = OP_NONDETERMINISTIC, .kernel = __VA_ARGS__ }
 
+static Status kernel_is_torch2(Call *c) {
+  return result_bool(c, 0, work_is_torch2(&c->exec->work));
+}
+
 static const OpRow rows[] = {
     {.schema = "aten::__is__(t1 self, t2 obj) -> bool",
      .kernel = is,
@@ -368,6 +372,8 @@ static const OpRow rows[] = {
     ROW_STATE("aten::is_autocast_enabled() -> bool", always, .param = false),
     ROW_STATE("aten::is_autocast_cpu_enabled() -> bool", always, .param = false),
     ROW("aten::_nnpack_available() -> bool", always, .param = false),
+    /* For bodies; what it says is of the call, and not to be known when a body is compiled. */
+    ROW("wick::is_torch2() -> bool", kernel_is_torch2, .flags = OP_OF_PLANS | OP_NONDETERMINISTIC),
     ROW("aten::is_vulkan_available() -> bool", always, .param = false),
     ROW_STATE("aten::_get_tracing_state() -> bool", is_tracing),
     ROW_STATE("aten::is_grad_enabled() -> bool", is_grad_enabled),

@@ -675,11 +675,22 @@ static Status kernel_index_reduce(Call *call) {
   TRY(check_call_slices(call, "index_reduce_", &dim));
   return with_slices(call, dim, call_tensor(call, 3), body_reduce);
 }
+/* 1.13 expands sources of other sizes, or leaves some of their elements out. */
+static Status check_added(const Tensor *self, const Tensor *source, int64_t dim) {
+  bool fits = self->ndim == source->ndim;
+  for (int d = 0; fits && d < self->ndim; d++) fits = d == dim || self->sizes[d] == source->sizes[d];
+  if (fits) return OK;
+  return status_new(ERROR_RUNTIME,
+                    "source tensor shape must match self tensor shape, excluding the specified dimension. Got "
+                    "self.shape = %s source.shape = %s",
+                    SIZES_TEXT(self->ndim, self->sizes), SIZES_TEXT(source->ndim, source->sizes));
+}
 static Status kernel_index_add(Call *call) {
   static OpRef mul = OP_REF("aten::mul", "Scalar");
   const Tensor *source = call_tensor(call, 3);
   int64_t dim;
   TRY(check_call_slices(call, "index_add_", &dim));
+  if (work_is_torch2(&call->exec->work)) TRY(check_added(call_tensor(call, 0), source, dim));
   IValue alpha = call_scalar(call, 4), scaled = IVALUE_NONE;
   if (dtype_is_integral((DType)source->dtype) && alpha.tag == TAG_FLOAT) {
     if (!(alpha.f >= -0x1p63 && alpha.f < 0x1p63))

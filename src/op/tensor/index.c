@@ -406,8 +406,10 @@ done:
 
 static Status kernel_masked_select(Call *call) {
   const Tensor *self = call_tensor(call, 0), *mask = call_tensor(call, 1);
-  if (mask->dtype != DTYPE_BOOL && mask->dtype != DTYPE_UINT8)
-    return status_new(ERROR_RUNTIME, "masked_select: expected BoolTensor or ByteTensor for mask");
+  bool takes_bytes = !work_is_torch2(&call->exec->work);
+  if (mask->dtype != DTYPE_BOOL && !(takes_bytes && mask->dtype == DTYPE_UINT8))
+    return status_new(ERROR_RUNTIME, "masked_select: expected BoolTensor%s for mask",
+                      takes_bytes ? " or ByteTensor" : "");
   Tensor *bools = NULL, *wide = NULL, *wide_mask = NULL, *dense = NULL, *bits = NULL, *out = NULL;
   Status status;
   TRY_GOTO(mask_as_bools(mask, &bools), done);
@@ -441,6 +443,9 @@ static Status kernel_masked_scatter(Call *call) {
   if (source->dtype != self->dtype)
     return status_new(ERROR_RUNTIME, "masked_scatter: expected self and source to have same dtypes but got%s and %s",
                       dtype_scalar_name((DType)self->dtype), dtype_scalar_name((DType)source->dtype));
+  if (mask->dtype != DTYPE_BOOL && work_is_torch2(&call->exec->work))
+    return status_new(ERROR_RUNTIME, "masked_scatter_ only supports boolean masks, but got mask with dtype %s",
+                      dtype_scalar_name((DType)mask->dtype));
   if (mask->dtype != DTYPE_BOOL && !dtype_is_integral((DType)mask->dtype))
     return status_new(ERROR_RUNTIME, "masked_scatter: expected BoolTensor or ByteTensor for mask");
   Tensor *bools = NULL, *wide = NULL, *wide_mask = NULL, *out = NULL, *bits = NULL, *values = NULL;

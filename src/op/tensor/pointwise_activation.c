@@ -274,8 +274,9 @@ static const OpRow rows[] = {
      .dtypes = "prelu_cpu: floating",
      .cast = CAST_REDUCED,
      .body = "if weight.dim() > 1:\n"
-             "    raise RuntimeError('prelu: Expected `weight` to be a scalar or 1D tensor, but got ndim = ' + "
-             "str(weight.dim()))\n"
+             "    raise RuntimeError('prelu: Expected `weight` to be a scalar or 1D tensor, but got{} ndim = "
+             "{}'.format(':' "
+             "if is_torch2() else '', weight.dim()))\n"
              "if weight.numel() != 1:\n"
              "    channels = self.size(1) if self.dim() > 1 else 1\n"
              "    if self.dim() == 0:\n"

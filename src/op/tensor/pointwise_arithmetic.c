@@ -299,6 +299,12 @@ static const OpRow rows[] = {
      .dtypes = "nextafter_cpu: floating",
      .lower = "nextafter(self, other)",
      .flags = POINTWISE | OP_NOT_DIFFERENTIABLE},
+    {.schema = "aten::nextafter(Tensor self, Tensor other) -> Tensor",
+     .torch = 2, /* its gradient passes to self */
+     .dtypes = "nextafter_cpu: floating",
+     .lower = "nextafter(self, other)",
+     .grad = "self: grad.masked_fill(self == other, 0); other: torch.zeros_like(grad)",
+     .flags = POINTWISE},
     {.schema = "aten::heaviside(Tensor self, Tensor values) -> Tensor",
      .lower = "values if self == 0 else 1 if self > 0 else 0",
      .shape = shape_heaviside,
@@ -323,6 +329,15 @@ static const OpRow rows[] = {
      .lower =
          "m = max(self, other); self if self == other and abs(self) == inf else m + log1p(exp(-abs(self - other)))",
      .grad = "self: grad / (1 + torch.exp(other - self)); other: grad / (1 + torch.exp(self - other))",
+     .flags = OP_OUT | OP_ALIASING_OK},
+    {.schema = "aten::logaddexp(Tensor self, Tensor other) -> Tensor",
+     .torch = 2, /* takes complex numbers, by their real parts */
+     .dtypes = "logaddexp_cpu: floating complex",
+     .lower =
+         "h = self if real(self) > real(other) else other; l = other if real(self) > real(other) else self; "
+         "h + log1p(exp(l - h)) if complex else self if self == other and abs(self) == inf else max(self, other) + "
+         "log1p(exp(-abs(self - other)))",
+     .grad = "self: grad / (1 + torch.exp(other - self)).conj(); other: grad / (1 + torch.exp(self - other)).conj()",
      .flags = OP_OUT | OP_ALIASING_OK},
     {.schema = "aten::logaddexp2(Tensor self, Tensor other) -> Tensor",
      .dtypes = "logaddexp2_cpu: floating",

@@ -27,6 +27,8 @@ static Status shape_where(Call *call, TensorSpec *specs) {
 /* The result keeps self's dtype and is row-major; broadcasting may widen it. */
 static Status shape_masked_fill(Call *call, TensorSpec *specs) {
   const Tensor *self = call_tensor(call, 0), *mask = call_tensor(call, 1);
+  if (mask->dtype == DTYPE_UINT8 && work_is_torch2(&call->exec->work))
+    return status_new(ERROR_RUNTIME, "masked_fill_ only supports boolean masks, but got mask with dtype unsigned char");
   if (mask->dtype != DTYPE_BOOL && mask->dtype != DTYPE_UINT8)
     return status_new(ERROR_RUNTIME, "masked_fill_ only supports boolean masks, but got mask with dtype %s",
                       dtype_scalar_name((DType)mask->dtype));

@@ -504,10 +504,11 @@ static const OpRow rows[] = {
     BODY_OUT("aten::diag(Tensor self, int diagonal=0) -> Tensor",
              "if self.dim() == 1:\n  return torch.diag_embed(self, diagonal)\n"
              "if self.dim() == 2:\n"
-             "  if diagonal > self.size(1) or -diagonal > self.size(0):\n"
+             "  if (diagonal > self.size(1) or -diagonal > self.size(0)) and not is_torch2():\n"
              "    raise RuntimeError(\"numel: integer multiplication overflow\")\n"
              "  return torch.diagonal_copy(self, diagonal)\n"
-             "raise RuntimeError(\"matrix or a vector expected\")\n"),
+             "raise RuntimeError('diag(): Supports 1D or 2D tensors. Got {}D'.format(self.dim()) if "
+             "is_torch2() else 'matrix or a vector expected')\n"),
     {.schema = "aten::trace(Tensor self) -> Tensor",
      .dtypes = "trace: integral floating complex",
      .body = "if self.dim() != 2:\n  raise RuntimeError(\"trace: expected a matrix, but got tensor with dim \" + "
@@ -516,7 +517,10 @@ static const OpRow rows[] = {
      .flags = OP_OUT},
     BODY_OUT("aten::diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
              "if self.dim() < 1:\n  raise RuntimeError(\"diff expects input to be at least one-dimensional\")\n"
-             "if n <= 0:\n  return self.clone()\n"
+             "if n <= 0:\n"
+             "  if n < 0 and is_torch2():\n"
+             "    raise RuntimeError(\"order must be non-negative but got \" + str(n))\n"
+             "  return self.clone()\n"
              "parts: List[Tensor] = []\n"
              "if prepend is not None:\n  parts.append(prepend)\n"
              "parts.append(self)\n"

@@ -80,7 +80,7 @@ static const Reduction sum_reduction = {{&reduce_sum_f64, &reduce_sum_i64, &redu
                        count_reduction = {{&reduce_count_f64, &reduce_count_i64, &reduce_count_c128}},
                        max_reduction = {{&reduce_max_f64, &reduce_max_i64, NULL}},
                        min_reduction = {{&reduce_min_f64, &reduce_min_i64, NULL}},
-                       logsumexp_reduction = {{&reduce_logsumexp_f64, NULL, NULL}, .as_output = true};
+                       logsumexp_reduction = {{&reduce_logsumexp_f64, NULL, &reduce_logsumexp_c128}, .as_output = true};
 
 /* ---- sum, prod: integers widen to int64 ---- */
 static Status shape_sum(Call *call, TensorSpec *specs) {
@@ -187,7 +187,22 @@ static Status kernel_var(Call *call) {
 /* ---- logsumexp ---- */
 static Status shape_logsumexp(Call *call, TensorSpec *specs) {
   DType self = (DType)call_tensor(call, 0)->dtype;
+  if (dtype_is_complex(self) && !work_is_torch2(&call->exec->work)) return call_unsupported_dtype(call, self);
   return one_output(call, specs, class_of(self) == REDUCE_I64 ? dtype_default() : self);
+}
+
+/* ---- hash_tensor: the bits as float64 or int64, by exclusive or ---- */
+static const Reduction hash_reduction = {{&reduce_xor_f64, &reduce_xor_i64, NULL}};
+static Status shape_hash(Call *call, TensorSpec *specs) {
+  const Tensor *self = call_tensor(call, 0);
+  int64_t mode = call_int(call, 3);
+  if (mode) return status_new(ERROR_RUNTIME, "Unknown hash_tensor mode: %lld", (long long)mode);
+  if (!self->numel && !call_list(call, 1)->length)
+    return status_new(ERROR_RUNTIME,
+                      "hash_tensor: Expected reduction dim to be specified for input.numel() == 0. Specify the "
+                      "reduction dim with the 'dim' argument.");
+  if (dtype_is_complex((DType)self->dtype)) return call_unsupported_dtype(call, (DType)self->dtype);
+  return one_output(call, specs, DTYPE_UINT64);
 }
 
 /* ---- norms ---- */
@@ -365,6 +380,8 @@ static const OpRow rows[] = {
     REDUCE("aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", shape_logsumexp, kernel_reduce,
            .with = &logsumexp_reduction, .grad = "self: logsumexp_backward(grad, self, result, dim, keepdim)",
            .cast = CAST_FULL),
+    PICK("aten::hash_tensor(Tensor self, int[1] dim=[], *, bool keepdim=False, int mode=0) -> Tensor", shape_hash,
+         kernel_reduce, .with = &hash_reduction, .dtypes = "xor_sum_cpu: bool integral floating"),
     REDUCE("aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", shape_logsumexp,
            kernel_reduce, .with = &logsumexp_reduction,
            .grad = "self: logsumexp_backward(grad, self, result, dim, keepdim)", .same_as = "aten::logsumexp"),

@@ -1,10 +1,11 @@
 /* Running results along one dimension: cumsum, cumprod, cummax, cummin, logcumsumexp. */
-#include <math.h>
-
 #include "base/parallel.h"
 #include "base/work_limit.h"
 #include "call/row.h"
 #include "tensor/iterate.h"
+
+#include <complex.h>
+#include <math.h>
 
 enum { CHUNK = 128, LEAST_INNER = 16 };
 
@@ -42,14 +43,28 @@ static double log_add_exp(double a, double x) {
   return isinf(high) && high == low ? high : high + log1p(exp(low - high));
 }
 
+static complex128 complex_log1p(complex128 z) {
+  double x = creal(z), y = cimag(z);
+  return CMPLX(0.5 * log1p(x * x + 2 * x + y * y), atan2(y, 1 + x));
+}
+/* By the real parts. Of two equal infinite ones the imaginary parts count if they are +inf. */
+static complex128 complex_log_add_exp(complex128 a, complex128 x) {
+  if (isnan(creal(a)) || isnan(cimag(a)) || isnan(creal(x)) || isnan(cimag(x))) return CMPLX(NAN, NAN);
+  complex128 high = creal(a) > creal(x) ? a : x, low = creal(a) > creal(x) ? x : a;
+  if (isinf(creal(low)) && creal(low) == creal(high)) return creal(low) < 0 ? low : clog(cexp(low) + cexp(high));
+  return high + complex_log1p(cexp(low - high));
+}
+
 /* Steps over n values in place. *run carries the running result from chunk to chunk; of lines side by side each value
  * is another line's, and run an array. */
 static void scan_chunk(const Scan *scan, DType class, void *values, int64_t n, bool first, void *run) {
   if (class == DTYPE_COMPLEX128) {
     if (scan->kind == SCAN_SUM)
       SCAN_CHUNK(complex128, 0, a += x[i])
-    else
+    else if (scan->kind == SCAN_PROD)
       SCAN_CHUNK(complex128, 1, a *= x[i])
+    else
+      SCAN_CHUNK(complex128, -INFINITY, a = complex_log_add_exp(a, x[i]))
   } else if (class == DTYPE_INT64) {
     if (scan->kind == SCAN_SUM)
       SCAN_CHUNK(uint64_t, 0, a += x[i])
@@ -140,7 +155,8 @@ static Status shape_scan(Call *call, TensorSpec *specs) {
 }
 static Status shape_log_scan(Call *call, TensorSpec *specs) {
   DType self = (DType)call_tensor(call, 0)->dtype;
-  if (!dtype_is_floating(self)) return call_unsupported_dtype(call, self);
+  bool is_complex = dtype_is_complex(self) && work_is_torch2(&call->exec->work);
+  if (!dtype_is_floating(self) && !is_complex) return call_unsupported_dtype(call, self);
   return shape_scan(call, specs);
 }
 static Status shape_extreme_scan(Call *call, TensorSpec *specs) {
@@ -184,6 +200,12 @@ static Status kernel_scan(Call *call) {
   return work_check(&call->exec->work);
 }
 
+#define LOG_SCAN(kinds, ...)                                                                                  \
+  {                                                                                                           \
+    .schema = "aten::logcumsumexp(Tensor self, int dim) -> Tensor", .dtypes = "logcumsumexp_out_cpu: " kinds, \
+    .shape = shape_log_scan, .kernel = kernel_scan, .param = SCAN_LOGSUMEXP,                                  \
+    .grad = "self: logcumsumexp_backward(grad, self, result, dim)", .flags = OP_OUT, __VA_ARGS__              \
+  }
 static const OpRow rows[] = {
     {.schema = "aten::cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
      .cast = CAST_FULL_UNLESS_DTYPE,
@@ -199,13 +221,8 @@ static const OpRow rows[] = {
      .param = SCAN_PROD,
      .grad = "self: cumprod_backward(grad, self, dim, result)",
      .flags = OP_ACCEPT_UNSIGNED | OP_INPLACE | OP_OUT},
-    {.schema = "aten::logcumsumexp(Tensor self, int dim) -> Tensor",
-     .dtypes = "logcumsumexp_out_cpu: floating",
-     .shape = shape_log_scan,
-     .kernel = kernel_scan,
-     .param = SCAN_LOGSUMEXP,
-     .grad = "self: logcumsumexp_backward(grad, self, result, dim)",
-     .flags = OP_OUT},
+    LOG_SCAN("floating", .torch = 0),
+    LOG_SCAN("floating complex", .torch = 2),
     {.schema = "aten::cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)",
      .out = "out: values indices",
      .shape = shape_extreme_scan,

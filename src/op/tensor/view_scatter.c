@@ -186,11 +186,14 @@ static Status shape_as_strided_backward(Call *c, TensorSpec *specs) {
   return OK;
 }
 
-#define SCATTER(text, function, place, gradient)                                                                       \
+#define SCATTER(text, function, place, gradient, ...)                                                                  \
   {                                                                                                                    \
     .schema = text, .kernel = function, .with = &(const Place){place}, .grad = gradient, .shape = shape_same_as_first, \
-    .flags = OP_OUT                                                                                                    \
+    .flags = OP_OUT, ##__VA_ARGS__                                                                                     \
   }
+#define AS_STRIDED_SCATTER                                                                                             \
+  "aten::as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> " \
+  "Tensor"
 #define BACKWARD(text, function, place, gradient)                                                                    \
   {                                                                                                                  \
     .schema = text, .kernel = function, .with = &(const Place){place}, .grad = gradient, .shape = shape_input_sizes, \
@@ -209,11 +212,15 @@ static const OpRow rows[] = {
             kernel_scatter, place_diagonal,
             "self: torch.diagonal_scatter(grad, torch.zeros_like(src), offset, dim1, dim2); src: grad.diagonal(offset, "
             "dim1, dim2)"),
-    SCATTER("aten::as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? "
-            "storage_offset=None) -> Tensor",
-            kernel_as_strided_scatter, place_strided,
+    SCATTER(AS_STRIDED_SCATTER, kernel_as_strided_scatter, place_strided,
             "self: torch.as_strided_scatter(grad.contiguous(), torch.zeros_like(src), size, stride, storage_offset); "
             "src: torch.as_strided(grad.contiguous(), size, stride, storage_offset)"),
+    /* 2.x gives self the gradient of what src replaced. */
+    SCATTER(AS_STRIDED_SCATTER, kernel_as_strided_scatter, place_strided,
+            "self: torch.as_strided_scatter(torch.zeros_like(grad, memory_format=torch.contiguous_format), "
+            "torch.as_strided(grad.contiguous(), size, stride, storage_offset), size, stride, storage_offset); "
+            "src: torch.as_strided(grad.contiguous(), size, stride, storage_offset)",
+            .torch = 2),
     BACKWARD("aten::select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, int index) -> Tensor",
              kernel_backward, place_select, "grad_output: grad.select(dim, index)"),
     BACKWARD("aten::slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end, SymInt "

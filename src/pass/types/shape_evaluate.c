@@ -18,6 +18,7 @@ Status shape_evaluator_init(ShapeEvaluator *e, Exec *exec, Arena *scratch) {
   e->exec.work.budget = &e->budget;
   if (exec) {
     e->exec.work.stop = exec->work.stop;
+    e->exec.work.torch_version = exec->work.torch_version;
     e->exec.native_depth = exec->native_depth;
   }
   e->exec.work.threads = 1;

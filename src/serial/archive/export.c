@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "base/work.h"
 #include "serial/archive/zip_writer.h"
 #include "serial/pickle/pickler.h"
 #include "serial/python/python_print.h"
@@ -206,7 +207,7 @@ static Status write_extra_files(Export *e, const Map *files) {
 
 /* Everything after data.pkl. The pickled constants may name types that are printed already: printing them named those.
  */
-static Status write_rest(Export *e, Exec *exec) {
+static Status write_rest(Export *e, const CompilationUnit *unit, Exec *exec) {
   char version[16];
   TRY(print_code(e));
   TRY(write_code(e));
@@ -214,6 +215,7 @@ static Status write_rest(Export *e, Exec *exec) {
   snprintf(version, sizeof version, "%d\n", e->printer.min_version);
   Str name = e->printer.min_version < VERSION_IN_DATA_FOLDER ? STR("version") : STR(".data/version");
   TRY(zip_writer_add(&e->zip, name, version, strlen(version)));
+  if (unit->torch_version == TORCH_2) TRY(zip_writer_add(&e->zip, STR("byteorder"), "little", strlen("little")));
   return zip_writer_finish(&e->zip);
 }
 
@@ -261,7 +263,7 @@ Status module_export(const Module *module, Exec *exec, const char *path) {
   Status status = export_begin(&e, path);
   if (!status) status = write_extra_files(&e, &module->extra_files);
   if (!status) status = write_pickle(&e, "data", exec, ivalue_object(module->object), false);
-  if (!status) status = write_rest(&e, exec);
+  if (!status) status = write_rest(&e, module->unit, exec);
   export_end(&e);
   return status;
 }
@@ -299,7 +301,7 @@ Status function_export(const Function *function, Exec *exec, const char *path) {
   }
   if (!status) status = add_definition(&e, file, &text);
   strbuf_dispose(&text);
-  if (!status) status = write_rest(&e, exec);
+  if (!status) status = write_rest(&e, function->unit, exec);
   export_end(&e);
   return status;
 }
@@ -310,7 +312,7 @@ Status unit_export_code(const CompilationUnit *unit, Exec *exec, StrBuf *out) {
   for (MapEntry *t = map_next(&unit->types, NULL); t; t = map_next(&unit->types, t)) depend(&e, t->value, NULL);
   for (size_t i = 0; i < unit->functions.length; i++)
     if (unit->functions.data[i]->graph) depend(&e, NULL, unit->functions.data[i]);
-  if (!status) status = write_rest(&e, exec);
+  if (!status) status = write_rest(&e, unit, exec);
   if (!status) strbuf_str(out, strbuf_view(&e.zip.memory));
   if (!status && out->failed) status = status_out_of_memory();
   export_end(&e);

@@ -3,6 +3,7 @@
 #include "serial/archive/import.h"
 
 #include "call/native_class.h"
+#include "base/work.h"
 #include "interp/interp.h"
 #include "ir/operator_use.h"
 #include "serial/archive/bytecode.h"
@@ -161,6 +162,13 @@ static Status read_version(Archive *archive, int64_t *out) {
   return status;
 }
 
+/* What PyTorch from 2.1 on writes beside an archive's program, whatever the version of its operators, and 1.13 does
+ * not. 2.0 writes what 1.13 writes. */
+static TorchVersion writer_version(const Archive *archive) {
+  return archive_find(archive, STR("byteorder")) || archive_find(archive, STR(".data/serialization_id")) ? TORCH_2
+                                                                                                         : TORCH_1;
+}
+
 /* Later releases than 1.13 say how numbers are stored. */
 static Status check_byte_order(Archive *archive) {
   const ArchiveRecord *record = archive_find(archive, STR("byteorder"));
@@ -212,6 +220,7 @@ typedef struct Setup {
 static void set_up_unit(void *argument) {
   const Setup *setup = argument;
   unit_set_device_map(setup->unit, setup->options->device_map);
+  setup->unit->torch_version = setup->options->torch_version;
   if (setup->options->allow_ops) unit_allow_operators(setup->unit, setup->options->allow_ops);
 }
 
@@ -229,7 +238,8 @@ Status import_begin(Import *import, Exec *exec) {
   TRY(import_new_unit(import->options, &unit));
   Status status = importer_init(&import->importer, import->archive, unit, exec);
   import->importer.version = version;
-  exec->device_map = &unit->device_map;
+  if (!unit->torch_version) unit->torch_version = (uint8_t)writer_version(import->archive);
+  unit_enter(unit, exec);
   return status;
 }
 void import_end(Import *import) {

@@ -1,6 +1,7 @@
 /* From file to Module: the program is read, its tensors become attributes, its graph the method forward. */
 #include "serial/pt2/pt2.h"
 
+#include "base/work.h"
 #include "frontend/frontend.h"
 #include "pass/pass.h"
 #include "serial/archive/import.h"
@@ -47,7 +48,8 @@ static Status make_module(Loading *l, Module **out) {
 Status pt2_import(Archive *archive, Exec *exec, const LoadOptions *options, Module **out) {
   Loading l = {.exec = exec};
   TRY(import_new_unit(options, &l.unit));
-  exec->device_map = &l.unit->device_map;
+  if (!l.unit->torch_version) l.unit->torch_version = TORCH_2; /* the first that exports */
+  unit_enter(l.unit, exec);
   arena_init(&l.arena, NULL);
   Status status = pt2_container_open(archive, &l.container);
   if (!status) status = pt2_weights_read(&l.weights, &l.container, options, &l.unit->device_map);

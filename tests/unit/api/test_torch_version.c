@@ -1,0 +1,188 @@
+/* Whose operators a program means: by its archive, by options, by the runtime; and that it stays so when it is saved,
+ * frozen and run by every executor. What each version's operators do is recorded in program/torch_versions_1 and _2. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "wick/wick.h"
+#include "wick/graph.h"
+
+static const char text[] =
+    "def forward(x: Tensor):\n"
+    "    return torch.diff(x, -1)\n"
+    "def gradient(x: Tensor):\n"
+    "    x = x.detach().requires_grad_(True)\n"
+    "    r = torch.nextafter(x, torch.ones_like(x))\n"
+    "    if r.requires_grad:\n"
+    "        r.sum().backward()\n"
+    "    return x.grad\n";
+
+static void settle(wick_status status, wick_error *error) {
+  if (status) fail_msg("%s", wick_error_message(error));
+}
+static wick_module *compiled(wick_runtime *runtime, uint32_t version) {
+  wick_module *module;
+  wick_error *error = NULL;
+  wick_compile_options options = {.size = sizeof options, .torch_version = version};
+  settle(wick_compile_with(runtime, text, strlen(text), &options, &module, &error), error);
+  return module;
+}
+static wick_value *numbers(void) {
+  wick_value *tensor;
+  wick_error *error = NULL;
+  float data[3] = {1, 2, 3};
+  settle(wick_tensor_new(WICK_FLOAT32, 1, (const int64_t[]){3}, &tensor, &error), error);
+  settle(wick_tensor_copy_from(tensor, data, sizeof data, &error), error);
+  return tensor;
+}
+/* diff refuses a negative order in 2.x; nextafter has a gradient there. */
+static bool refuses(const wick_module *module, const char *method) {
+  wick_value *x = numbers(), *out = NULL;
+  wick_error *error = NULL;
+  wick_status status = wick_run(module, method, (const wick_value *[]){x}, 1, NULL, 0, NULL, &out, &error);
+  if (status) assert_non_null(strstr(wick_error_message(error), "order must be non-negative but got -1"));
+  wick_error_free(error);
+  wick_value_release(out);
+  wick_value_release(x);
+  return status != WICK_OK;
+}
+static bool has_gradient(const wick_module *module) {
+  wick_value *x = numbers(), *out = NULL;
+  wick_error *error = NULL;
+  wick_run_options options = {.size = sizeof options, .grad = WICK_GRAD_ON};
+  settle(wick_run(module, "gradient", (const wick_value *[]){x}, 1, NULL, 0, &options, &out, &error), error);
+  wick_tensor_spec spec;
+  bool has = wick_tensor_spec_of(out, &spec, NULL) == WICK_OK; /* not undefined */
+  wick_value_release(out);
+  wick_value_release(x);
+  return has;
+}
+static void check(const wick_module *module, uint32_t version) {
+  assert_int_equal(wick_module_torch_version(module), version);
+  for (int i = 0; i < 4; i++) { /* as written, then by a plan */
+    assert_int_equal(refuses(module, "forward"), version == WICK_TORCH_2);
+    assert_int_equal(has_gradient(module), version == WICK_TORCH_2);
+  }
+}
+
+static void test_options(void **state) {
+  (void)state;
+  for (uint32_t executor = WICK_EXECUTOR_SIMPLE; executor <= WICK_EXECUTOR_PROFILING; executor++) {
+    wick_executor_options how = {.size = sizeof how, .executor = executor, .profiled_runs = 1, .synchronous = 1};
+    wick_runtime *runtime;
+    wick_error *error = NULL;
+    settle(wick_runtime_new(NULL, &runtime, &error), error);
+    settle(wick_set_executor(runtime, &how, &error), error);
+    assert_int_equal(wick_torch_version(runtime), WICK_TORCH_1);
+    wick_module *first = compiled(runtime, WICK_TORCH_DEFAULT), *second = compiled(runtime, WICK_TORCH_2);
+    settle(wick_set_torch_version(runtime, WICK_TORCH_2, &error), error);
+    assert_int_equal(wick_torch_version(runtime), WICK_TORCH_2);
+    wick_module *third = compiled(runtime, WICK_TORCH_DEFAULT), *fourth = compiled(runtime, WICK_TORCH_1);
+    check(first, WICK_TORCH_1);
+    check(second, WICK_TORCH_2);
+    check(third, WICK_TORCH_2);
+    check(fourth, WICK_TORCH_1);
+    wick_module *const all[] = {first, second, third, fourth};
+    for (size_t i = 0; i < 4; i++) wick_module_release(all[i]);
+    wick_runtime_release(runtime);
+  }
+  assert_int_equal(wick_torch_version(NULL), WICK_TORCH_1);
+}
+
+static void test_refusals(void **state) {
+  (void)state;
+  wick_error *error = NULL;
+  wick_module *module = compiled(NULL, WICK_TORCH_1), *other = NULL;
+  uint32_t version = 7;
+  wick_compile_options options = {.size = sizeof options, .torch_version = 3};
+  wick_load_options load = {.size = sizeof load, .torch_version = 3};
+  assert_int_equal(wick_compile_with(NULL, text, strlen(text), &options, &other, &error), WICK_INVALID_ARGUMENT);
+  wick_error_free(error);
+  assert_int_equal(wick_load(NULL, "none.pt", &load, &other, &error), WICK_INVALID_ARGUMENT);
+  wick_error_free(error);
+  assert_int_equal(wick_set_torch_version(NULL, 3, &error), WICK_INVALID_ARGUMENT);
+  wick_error_free(error);
+  options.torch_version = WICK_TORCH_2; /* of what is there already */
+  assert_int_equal(wick_module_define(NULL, module, "def g():\n    return 1\n", 22, &options, &error),
+                   WICK_INVALID_ARGUMENT);
+  assert_non_null(strstr(wick_error_message(error), "stays"));
+  wick_error_free(error);
+  wick_module_release(module);
+
+  static const struct {
+    const char *name;
+    uint32_t version; /* 0: there is none */
+  } names[] = {{"1.13", WICK_TORCH_1},
+               {"1", WICK_TORCH_1},
+               {"2", WICK_TORCH_2},
+               {"2.14", WICK_TORCH_2},
+               {"2.0", WICK_TORCH_2},
+               {"3.0", 0},
+               {"0.4", 0},
+               {"two", 0},
+               {"", 0},
+               {"2.x", 0},
+               {"2.-1", 0},
+               {"-1", 0},
+               {"2.14.1", 0}};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    wick_status status = wick_torch_version_named(names[i].name, &version, NULL);
+    assert_int_equal(status, names[i].version ? WICK_OK : WICK_NOT_FOUND);
+    if (!status) assert_int_equal(version, names[i].version);
+  }
+}
+
+/* A module of each version, saved and loaded again. */
+static void test_archives(void **state) {
+  (void)state;
+  static const char methods[] =
+      "def forward(self, x: Tensor):\n"
+      "    return torch.diff(x, -1)\n"
+      "def gradient(self, x: Tensor):\n"
+      "    x = x.detach().requires_grad_(True)\n"
+      "    r = torch.nextafter(x, torch.ones_like(x))\n"
+      "    if r.requires_grad:\n"
+      "        r.sum().backward()\n"
+      "    return x.grad\n";
+  char path[] = "/tmp/wick_torch_version_XXXXXX";
+  int file = mkstemp(path);
+  assert_true(file >= 0);
+  close(file);
+  for (uint32_t version = WICK_TORCH_1; version <= WICK_TORCH_2; version++) {
+    wick_module *module, *loaded, *frozen;
+    wick_error *error = NULL;
+    wick_compile_options options = {.size = sizeof options, .torch_version = version};
+    wick_load_options load = {.size = sizeof load};
+    settle(wick_module_new(NULL, "Net", NULL, 0, &module, &error), error);
+    settle(wick_module_define(NULL, module, methods, strlen(methods), &options, &error), error);
+    check(module, version);
+    settle(wick_module_save(NULL, module, path, NULL, &error), error);
+    settle(wick_load(NULL, path, &load, &loaded, &error), error);
+    check(loaded, version);
+    wick_module_release(loaded);
+    load.torch_version = WICK_TORCH_1 + WICK_TORCH_2 - version; /* whatever the file says */
+    settle(wick_load(NULL, path, &load, &loaded, &error), error);
+    check(loaded, load.torch_version);
+    wick_module_release(loaded);
+    settle(wick_module_train(module, 0, &error), error);
+    settle(wick_module_freeze(NULL, module, (const char *[]){"gradient"}, 1, &frozen, &error), error);
+    check(frozen, version);
+    wick_module_release(frozen);
+    wick_module_release(module);
+  }
+  unlink(path);
+}
+
+int main(void) {
+  unsetenv("WICK_TORCH_VERSION");
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_options), cmocka_unit_test(test_refusals),
+                                     cmocka_unit_test(test_archives)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
