@@ -1555,3 +1555,67 @@ def in_groups(x: Tensor, scales: Tensor, group_size: int) -> Tensor:
     if x.size(-1) % group_size != 0:
         raise AssertionError('input.shape[-1] must be divisible by group_size')
     return x.reshape(-1, group_size)
+
+
+# A product with weights of four bits: (number - 8) * scale + zero, summed in float32. Scales and zeros belong to groups of columns.
+def int4_product(self: Tensor, packed: Tensor, group: int, scales_and_zeros: Tensor) -> Tensor:
+    if self.dtype != torch.float32 and self.dtype != torch.float16 and self.dtype != torch.bfloat16:
+        raise RuntimeError('_weight_int4pack_mm_cpu : expect A to be either 32-bit or 16-bit float tensor.')
+    if self.dim() != 2 or packed.dim() != 2:
+        raise IndexError('Dimension out of range (expected to be in range of [-1, 0], but got 1)')
+    if not self.is_contiguous():
+        raise RuntimeError('_weight_int4pack_mm_cpu : expect A to be contiguous.')
+    if packed.dtype != torch.uint8:
+        raise RuntimeError('_weight_int4pack_mm_cpu : expect B to be uint8 tensor.')
+    if packed.size(1) != self.size(1) // 2:
+        raise RuntimeError('_weight_int4pack_mm_cpu : expect B.size(1) to be K/2, got {}'.format(packed.size(1)))
+    if group not in [32, 64, 128, 256]:
+        raise RuntimeError('_weight_int4pack_mm_cpu: expect qGroupSize to be 32, 64, 128 or 256, got {}'.format(group))
+    if self.size(1) % group != 0:
+        raise RuntimeError('_weight_int4pack_mm_cpu: expect K to be divisible by qGroupSize, got K:{}, qGroupSize:{}'.format(self.size(1), group))
+    if scales_and_zeros.dim() != 3 or scales_and_zeros.size(1) != packed.size(0) or scales_and_zeros.size(2) != 2:
+        raise RuntimeError('_weight_int4pack_mm_cpu: expect qScaleAndZeros to be 3d tensor with sizes [:, {}, 2]'.format(packed.size(0)))
+    if scales_and_zeros.dtype != self.dtype:
+        raise RuntimeError('expected scalar type {} but found {}'.format(scalar_type_name(self), scalar_type_name(scales_and_zeros)))
+    weights = torch.ops.wick.int4_weights(packed, group, scales_and_zeros)
+    return torch.mm(self.to(torch.float32), weights.t()).to(self.dtype)
+
+
+# The same with weights of int8 and a scale for each row of them.
+def int8_product(self: Tensor, weight: Tensor, scales: Tensor) -> Tensor:
+    if self.dtype != torch.float32 and self.dtype != torch.float16 and self.dtype != torch.bfloat16:
+        raise RuntimeError('_weight_int8pack_mm_cpu : expect A to be either 32-bit or 16-bit float tensor.')
+    if self.dim() != 2 or weight.dim() != 2:
+        raise IndexError('Dimension out of range (expected to be in range of [-1, 0], but got 1)')
+    if self.stride(1) != 1 and self.size(1) != 1:
+        raise RuntimeError('_weight_int8pack_mm_cpu : A must be contiguous on the last dimension.')
+    if weight.dtype != torch.int8:
+        raise RuntimeError('_weight_int8pack_mm_cpu : expect B to be int8 tensor.')
+    if weight.size(1) != self.size(1):
+        raise RuntimeError('_weight_int8pack_mm_cpu : expect B.size(1) == {}'.format(self.size(1)))
+    if scales.dim() != 1 or scales.size(0) != weight.size(0):
+        raise RuntimeError('_weight_int8pack_mm_cpu : expect scales to be 1d tensor with size {}'.format(weight.size(0)))
+    if scales.dtype != self.dtype:
+        raise RuntimeError('expected scalar type {} but found {}'.format(scalar_type_name(self), scalar_type_name(scales)))
+    return (torch.mm(self.to(torch.float32), weight.to(torch.float32).t()) * scales).to(self.dtype)
+
+
+# ---- lists of tensors: aten::_foreach_* ----
+
+def check_lengths(count: int, other: int):
+    if count != other:
+        raise RuntimeError('Tensor lists must have the same number of tensors, got {} and {}'.format(count, other))
+
+
+def one_number(t: Tensor) -> Tensor:
+    if t.dim() != 0:
+        raise RuntimeError('scalar tensor expected to be 0 dim but it has {} dimensions and {} elements.'.format(t.dim(), t.numel()))
+    return t
+
+
+def each_number(numbers: Tensor, i: int, count: int) -> number:
+    if numbers.dim() != 1:
+        raise RuntimeError('Expected packed scalar Tensor to be of dimension 1. Got {} instead.'.format(numbers.dim()))
+    if numbers.size(0) != count:
+        raise RuntimeError('Expected length of scalars to match input of length {} but got {} instead.'.format(count, numbers.size(0)))
+    return numbers[i].item()

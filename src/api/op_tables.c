@@ -63,6 +63,7 @@
   X(fake_quantize) \
   X(quantized_cells) \
   X(quantized_decomposed) \
+  X(int4) \
   X(quantized_embedding) \
   X(quantized_pool) \
   X(quantized_norm) \

@@ -110,12 +110,8 @@ static const OpRow rows[] = {
     COMPOSITE("aten::_weight_norm_interface(Tensor v, Tensor g, int dim=0) -> (Tensor, Tensor)",
               "norm = torch.norm_except_dim(v, 2, dim)\n"
               "return v * (g / norm), norm"),
-    COMPOSITE(
-        "aten::_weight_int8pack_mm(Tensor self, Tensor mat2, Tensor scales) -> Tensor",
-        "if mat2.dtype != torch.int8 or self.dim() != 2 or mat2.dim() != 2 or scales.dim() != 1:\n"
-        "    raise RuntimeError('_weight_int8pack_mm: expected a matrix, a matrix of int8 and a scale for each of "
-        "its rows')\n"
-        "return torch.mm(self, mat2.to(self.dtype).t()) * scales"),
+    COMPOSITE("aten::_weight_int8pack_mm(Tensor self, Tensor mat2, Tensor scales) -> Tensor",
+              "return int8_product(self, mat2, scales)"),
     {.schema = "aten::_assert_async.msg(Tensor self, str assert_msg) -> ()",
      .body = "if not bool(self):\n"
              "    raise RuntimeError(assert_msg)",
