@@ -10,7 +10,7 @@ for executor in specializing profiling; do
     model=${io%.io.pt}.py
     [ -e "$model" ] || model=${io%.io.pt}.pt
     said=$(WICK_COMPILE=now WICK_EXECUTOR=$executor "$wick" check --scaled --repeat 3 "$model" "$io" 2>&1) && continue
-    echo "$said" | grep -qE "this build has no (LAPACK|cJSON)" && continue
+    echo "$said" | grep -qE "this build has no cJSON" && continue
     # calls that change what the next one reads give something else with any executor: few programs do
     if ! WICK_EXECUTOR=simple "$wick" check --scaled --repeat 3 "$model" "$io" > /dev/null 2>&1; then
       apart=$((apart + 1))

@@ -3,7 +3,6 @@ import math
 import unittest
 
 import wick
-from optional import has_lapack, needs_lapack
 from wick import nn
 from wick.nn import functional as F
 
@@ -78,13 +77,10 @@ class InitialValues(unittest.TestCase):
 
     def test_numbers_for_a_seed(self):
         for name, first in INITIAL.items():
-            if name == 'orthogonal_' and not has_lapack:
-                continue
             found = self.filled(getattr(nn.init, name), 3, 4).flatten()[:4].tolist()
             for value, wanted in zip(found, first):
                 self.assertAlmostEqual(value, wanted, places=4, msg=name)
 
-    @needs_lapack
     def test_orthogonal(self):
         wide = self.filled(nn.init.orthogonal_, 3, 5)
         self.assertTrue(close(wide @ wide.t(), wick.eye(3), 1e-5))
@@ -158,7 +154,6 @@ class Utils(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, 'not found'):
             nn.utils.remove_weight_norm(layer)
 
-    @needs_lapack
     def test_spectral_norm(self):
         wick.manual_seed(0)
         layer = nn.utils.spectral_norm(nn.Linear(4, 3), n_power_iterations=50)

@@ -38,5 +38,12 @@
  *   compute/reduce/reduce_float32.h     those that read float32 as it is; reduce_float32_body.h
  *   compute/fft/fft.h                   Fourier transforms of any length; fft_plan.h, fft_lines_body.h
  *   compute/sort/sort.h                 sorting, selecting and searching in a line
- *   compute/lapack/lapack.h             LAPACK by element type */
+ *   compute/lapack/lapack.h             LAPACK by element type
+ *   compute/linalg/linalg.h             its routines for machines without it; linalg_real.h, linalg_workspace.h and
+ *                                       linalg_number.h, then linalg_body.h with its parts: linalg_vector_body.h,
+ *                                       linalg_product_body.h, linalg_lu_body.h, linalg_cholesky_body.h,
+ *                                       linalg_ldl_body.h, linalg_qr_body.h, linalg_real_body.h,
+ *                                       linalg_symmetric_body.h, linalg_svd_body.h, linalg_lstsq_body.h,
+ *                                       linalg_hessenberg_body.h, linalg_schur_body.h, linalg_schur_real_body.h,
+ *                                       linalg_schur_complex_body.h */
 #pragma once

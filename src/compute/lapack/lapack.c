@@ -1,7 +1,10 @@
-/* Opens LAPACKE (which brings LAPACK and BLAS) once and looks its routines up. */
+/* Opens LAPACKE (which brings LAPACK and BLAS) once and looks its routines up; without it they are compute/linalg's. */
 #include "compute/lapack/lapack.h"
 
 #include <assert.h>
+#include <pthread.h>
+
+#include "compute/linalg/linalg.h"
 
 LapackType lapack_type(DType dtype) {
   assert(dtype == DTYPE_FLOAT32 || dtype == DTYPE_FLOAT64 || dtype == DTYPE_COMPLEX64 || dtype == DTYPE_COMPLEX128);
@@ -11,9 +14,14 @@ LapackType lapack_type(DType dtype) {
                                     : LAPACK_Z;
 }
 
+Status lapack_memory(LapackInt info) {
+  return info == LAPACK_NO_MEMORY || info == LAPACK_NO_COPY ? status_out_of_memory() : OK;
+}
+
+static Lapack lapack;
+
 #ifdef WICK_HAVE_LAPACK
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,13 +38,10 @@ static const Routine routines[] = {
 #undef X
 };
 
-static Lapack lapack;
-static char failure[256]; /* empty: all is there */
-
 /* NaN in the input is the caller's business: results are NaN, or the routine says that it failed. */
 static void (*set_nan_check)(int);
 
-static void open_library(void) {
+static bool open_library(void) {
   enum { COUNT = sizeof routines / sizeof *routines };
   static const char *const libraries[] = {"liblapacke.so.3", "liblapacke.so", "libopenblas.so.0"};
   static const char letters[] = "sdcz";
@@ -53,22 +58,28 @@ static void open_library(void) {
       symbols[count] = (LibrarySymbol){names[count], slot}, count++;
     }
   }
-  if (library_open(libraries, sizeof libraries / sizeof *libraries, symbols, count, failure, sizeof failure))
-    set_nan_check(0);
-}
-
-Status lapack_open(const Lapack **out) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, open_library);
-  *out = &lapack;
-  return failure[0] ? status_new(ERROR_UNSUPPORTED, "LAPACK: %s", failure) : OK;
+  if (!library_open(libraries, sizeof libraries / sizeof *libraries, symbols, count, NULL, 0)) return false;
+  set_nan_check(0);
+  return true;
 }
 
 #else
 
-Status lapack_open(const Lapack **out) {
-  *out = NULL;
-  return status_new(ERROR_UNSUPPORTED, "this build has no LAPACK");
+static bool open_library(void) {
+  return false;
 }
 
 #endif
+
+static void find_routines(void) {
+  if (open_library()) return;
+  linalg_fill_s(&lapack);
+  linalg_fill_d(&lapack);
+  linalg_fill_c(&lapack);
+  linalg_fill_z(&lapack);
+}
+const Lapack *lapack_open(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, find_routines);
+  return &lapack;
+}

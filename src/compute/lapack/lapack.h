@@ -1,5 +1,5 @@
-/* Lapack: the routines of LAPACKE by element type, from a library that is opened on first use. Matrices are
- * column-major. */
+/* Lapack: the routines of LAPACKE by element type: of the library, which is opened on first use, or of compute/linalg
+ * where there is none. Matrices are column-major. */
 #pragma once
 
 #include "base/status.h"
@@ -12,7 +12,7 @@ typedef enum LapackType {
   LAPACK_C,
   LAPACK_Z
 } LapackType; /* float32, float64, complex64, complex128 */
-enum { LAPACK_COLUMNS = 102 };
+enum { LAPACK_COLUMNS = 102, LAPACK_NO_MEMORY = -1010, LAPACK_NO_COPY = -1011 };
 
 /*  field, types that it has, name for real types, for complex types, parameters. Scalars that differ in size between
  * the types keep routines apart: rcond is a float in the fields that end with _single. The first argument is
@@ -22,7 +22,6 @@ enum { LAPACK_COLUMNS = 102 };
   X(getrs, "sdcz", "getrs", "getrs",                                                                                   \
     (int, char trans, LapackInt n, LapackInt nrhs, const void *a, LapackInt lda, const LapackInt *pivots, void *b,     \
      LapackInt ldb))                                                                                                   \
-  X(getri, "sdcz", "getri", "getri", (int, LapackInt n, void *a, LapackInt lda, const LapackInt *pivots))              \
   X(potrf, "sdcz", "potrf", "potrf", (int, char uplo, LapackInt n, void *a, LapackInt lda))                            \
   X(potrs, "sdcz", "potrs", "potrs",                                                                                   \
     (int, char uplo, LapackInt n, LapackInt nrhs, const void *a, LapackInt lda, void *b, LapackInt ldb))               \
@@ -82,7 +81,9 @@ typedef struct Lapack {
                   const LapackInt *ldb);
 } Lapack;
 
-/* The library, opened by the first caller; UNSUPPORTED with what is missing. Thread-safe. */
-Status lapack_open(const Lapack **out) MUST_CHECK;
+/* Opened by the first caller. Thread-safe. */
+const Lapack *lapack_open(void);
+/* The error where a routine had no memory to work in; else OK, whatever else it says. */
+Status lapack_memory(LapackInt info) MUST_CHECK;
 /* dtype must be one of the four. */
 LapackType lapack_type(DType dtype);

@@ -16,8 +16,7 @@ static Status shape_cholesky(Call *call, TensorSpec *specs) {
   return OK;
 }
 static Status kernel_cholesky(Call *call) {
-  const Lapack *lapack;
-  TRY(lapack_open(&lapack));
+  const Lapack *lapack = lapack_open();
   const Tensor *a = call_tensor(call, 0);
   Tensor *out = call_out(call, 0), *info = call_out(call, 1);
   bool upper = call_bool(call, 1);
@@ -41,8 +40,7 @@ static Status shape_cholesky_inverse(Call *call, TensorSpec *specs) {
   return OK;
 }
 static Status kernel_cholesky_inverse(Call *call) {
-  const Lapack *lapack;
-  TRY(lapack_open(&lapack));
+  const Lapack *lapack = lapack_open();
   Tensor *out = call_out(call, 0);
   bool upper = call_bool(call, 1);
   TRY(tensor_copy(out, call_tensor(call, 0), 1));
@@ -51,6 +49,7 @@ static Status kernel_cholesky_inverse(Call *call) {
     TRY(linalg_attend((DType)out->dtype, cube(m.rows) * 2 / 3));
     LapackInt info = lapack->potri[lapack_type((DType)out->dtype)](LAPACK_COLUMNS, upper ? 'U' : 'L', m.rows,
                                                                    matrix_at(&m, i), m.ld);
+    TRY(lapack_memory(info));
     if (info > 0)
       return status_new(ERROR_RUNTIME,
                         "cholesky_inverse: The diagonal element %d is zero, the inversion could not be completed "
@@ -78,8 +77,7 @@ static Status shape_cholesky_solve(Call *call, TensorSpec *specs) {
   return linalg_spec_broadcast(specs, b, a, (DType)b->dtype, matrix_rows(b), matrix_cols(b));
 }
 static Status kernel_cholesky_solve(Call *call) {
-  const Lapack *lapack;
-  TRY(lapack_open(&lapack));
+  const Lapack *lapack = lapack_open();
   Tensor *out = call_out(call, 0), *factor;
   TRY(tensor_copy(out, call_tensor(call, 0), 1));
   TRY(linalg_columns(call_tensor(call, 1), out, &factor));
@@ -104,8 +102,7 @@ typedef struct Triangle {
 /* Writes the solution over `x`, a packed batch that holds B. */
 static Status solve_triangle(const Tensor *a, Tensor *x, Triangle how) {
   assert(how.trans == 'N' || how.trans == 'T' || how.trans == 'C');
-  const Lapack *lapack;
-  TRY(lapack_open(&lapack));
+  const Lapack *lapack = lapack_open();
   if (x->numel == 0) return OK;
   Tensor *factor;
   TRY(linalg_columns(a, x, &factor));
@@ -194,8 +191,7 @@ static Status shape_ldl(Call *call, TensorSpec *specs) {
   return OK;
 }
 static Status kernel_ldl(Call *call) {
-  const Lapack *lapack;
-  TRY(lapack_open(&lapack));
+  const Lapack *lapack = lapack_open();
   const Tensor *a = call_tensor(call, 0);
   Tensor *out = call_out(call, 0), *pivots = call_out(call, 1), *info = call_out(call, 2);
   TRY(tensor_copy(out, a, 1));
@@ -205,9 +201,11 @@ static Status kernel_ldl(Call *call) {
   for (int64_t i = 0; i < m.count; i++) {
     TRY(linalg_attend((DType)out->dtype, cube(m.rows) / 3));
     int32_t *swaps = vector_at(pivots, i, m.rows);
-    ((int32_t *)tensor_data(info))[i] = m.rows == 0 ? 0
-                                                    : (call_bool(call, 1) ? lapack->hetrf : lapack->sytrf)[type](
-                                                          LAPACK_COLUMNS, 'L', m.rows, matrix_at(&m, i), m.ld, swaps);
+    LapackInt result = m.rows == 0 ? 0
+                                   : (call_bool(call, 1) ? lapack->hetrf : lapack->sytrf)[type](
+                                         LAPACK_COLUMNS, 'L', m.rows, matrix_at(&m, i), m.ld, swaps);
+    TRY(lapack_memory(result));
+    ((int32_t *)tensor_data(info))[i] = result;
   }
   return call_bool(call, 2) ? linalg_check_info(info, "torch.linalg.ldl_factor_ex", a->ndim == 2) : OK;
 }
@@ -246,8 +244,7 @@ static Status check_ldl_pivots(const int32_t *swaps, int64_t n) {
   return OK;
 }
 static Status kernel_ldl_solve(Call *call) {
-  const Lapack *lapack;
-  TRY(lapack_open(&lapack));
+  const Lapack *lapack = lapack_open();
   Tensor *out = call_out(call, 0), *factors = NULL, *narrow = NULL, *pivots = NULL;
   Status status;
   TRY_GOTO(tensor_copy(out, call_tensor(call, 2), 1), done);

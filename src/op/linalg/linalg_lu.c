@@ -14,8 +14,7 @@ static int64_t smaller(int64_t a, int64_t b) {
 
 /* Factorizes `lu` where it lies; info may be NULL. */
 static Status factorize(const Tensor *lu, const Tensor *pivots, const Tensor *info) {
-  const Lapack *lapack;
-  TRY(lapack_open(&lapack));
+  const Lapack *lapack = lapack_open();
   if (lu->numel == 0) {
     if (info) tensor_fill_zero((Tensor *)info);
     return OK;
@@ -49,8 +48,7 @@ static Status factorize_copy(const Tensor *a, Tensor *lu, const Tensor *pivots, 
 /* Solves op(A) X = B over each matrix of b, given the packed factors of the same batch. */
 static Status solve_with(const Tensor *lu, const Tensor *pivots, const Tensor *b, char trans) {
   assert(trans == 'N' || trans == 'T' || trans == 'C');
-  const Lapack *lapack;
-  TRY(lapack_open(&lapack));
+  const Lapack *lapack = lapack_open();
   if (b->numel == 0) return OK;
   Matrices a = matrices_of(lu), x = matrices_of(b);
   LapackType type = lapack_type((DType)lu->dtype);
@@ -315,8 +313,6 @@ static Status shape_inv(Call *call, TensorSpec *specs) {
 static Status kernel_inv(Call *call) {
   const Tensor *a = call_tensor(call, 0);
   Tensor *out = call_out(call, 0), *info = call_out(call, 1), *pivots, *factors = NULL;
-  const Lapack *lapack;
-  TRY(lapack_open(&lapack));
   int64_t n = matrix_rows(a);
   Matrices m = matrices_of(out);
   TRY(tensor_empty(DTYPE_INT32, 2, (const int64_t[]){m.count, n}, &pivots));

@@ -38,16 +38,16 @@ static Status reflect_matrix(const Lapack *lapack, DType dtype, const Matrices *
     int64_t taken = smaller(width, count - at), rest = m->cols - at - taken, rows = m->rows - at;
     char *panel = matrix + (size_t)(at + at * m->ld) * item, *next = panel + (size_t)(taken * m->ld) * item;
     TRY(linalg_attend(dtype, 4.0 * (double)rows * (double)taken * (double)(taken + rest)));
-    (void)lapack->geqrf[type](LAPACK_COLUMNS, (LapackInt)rows, (LapackInt)taken, panel, m->ld, tau + (size_t)at * item);
+    TRY(lapack_memory(
+        lapack->geqrf[type](LAPACK_COLUMNS, (LapackInt)rows, (LapackInt)taken, panel, m->ld, tau + (size_t)at * item)));
     if (rest)
-      (void)lapack->ormqr[type](LAPACK_COLUMNS, 'L', trans, (LapackInt)rows, (LapackInt)rest, (LapackInt)taken, panel,
-                                m->ld, tau + (size_t)at * item, next, m->ld);
+      TRY(lapack_memory(lapack->ormqr[type](LAPACK_COLUMNS, 'L', trans, (LapackInt)rows, (LapackInt)rest,
+                                            (LapackInt)taken, panel, m->ld, tau + (size_t)at * item, next, m->ld)));
   }
   return OK;
 }
 static Status reflect(const Tensor *a, const Tensor *tau) {
-  const Lapack *lapack;
-  TRY(lapack_open(&lapack));
+  const Lapack *lapack = lapack_open();
   if (a->numel == 0) return OK;
   Matrices m = matrices_of(a);
   for (int64_t i = 0; i < m.count; i++)
@@ -85,14 +85,13 @@ static Status shape_product(Call *call, TensorSpec *specs) {
 /* Multiplies the reflections out over `a`, the first `k` columns of which hold them. */
 static Status multiply_out(const Tensor *a, const Tensor *tau, int64_t k) {
   assert(k >= 0 && k <= a->sizes[a->ndim - 1]);
-  const Lapack *lapack;
-  TRY(lapack_open(&lapack));
+  const Lapack *lapack = lapack_open();
   if (a->numel == 0) return OK;
   Matrices m = matrices_of(a);
   for (int64_t i = 0; i < m.count; i++) {
     TRY(linalg_attend((DType)a->dtype, 4.0 * m.rows * m.cols * (double)k));
-    (void)lapack->orgqr[lapack_type((DType)a->dtype)](LAPACK_COLUMNS, m.rows, m.cols, (LapackInt)k, matrix_at(&m, i),
-                                                      m.ld, vector_at(tau, i, k));
+    TRY(lapack_memory(lapack->orgqr[lapack_type((DType)a->dtype)](LAPACK_COLUMNS, m.rows, m.cols, (LapackInt)k,
+                                                                  matrix_at(&m, i), m.ld, vector_at(tau, i, k))));
   }
   return OK;
 }
@@ -132,8 +131,7 @@ static Status shape_ormqr(Call *call, TensorSpec *specs) {
   return OK;
 }
 static Status kernel_ormqr(Call *call) {
-  const Lapack *lapack;
-  TRY(lapack_open(&lapack));
+  const Lapack *lapack = lapack_open();
   Tensor *out = call_out(call, 0), *reflections = NULL, *tau = NULL;
   Status status;
   TRY_GOTO(tensor_copy(out, call_tensor(call, 2), 1), done);
@@ -144,9 +142,10 @@ static Status kernel_ormqr(Call *call) {
   char trans = call_bool(call, 4) ? (dtype_is_complex((DType)out->dtype) ? 'C' : 'T') : 'N';
   for (int64_t i = 0; i < c.count && out->numel && k; i++) {
     TRY_GOTO(linalg_attend((DType)out->dtype, 4.0 * c.rows * c.cols * k), done);
-    (void)lapack->ormqr[lapack_type((DType)out->dtype)](LAPACK_COLUMNS, call_bool(call, 3) ? 'L' : 'R', trans, c.rows,
-                                                        c.cols, k, matrix_at(&a, i), a.ld, vector_at(tau, i, k),
-                                                        matrix_at(&c, i), c.ld);
+    LapackInt info = lapack->ormqr[lapack_type((DType)out->dtype)](LAPACK_COLUMNS, call_bool(call, 3) ? 'L' : 'R',
+                                                                   trans, c.rows, c.cols, k, matrix_at(&a, i), a.ld,
+                                                                   vector_at(tau, i, k), matrix_at(&c, i), c.ld);
+    TRY_GOTO(lapack_memory(info), done);
   }
 done:
   tensor_release(reflections);
@@ -276,8 +275,7 @@ typedef struct Lstsq {
   Tensor *rank, *singular; /* of the whole batch; NULL where the driver has none */
 } Lstsq;
 static Status lstsq_run(const Lstsq *p, LapackInt *pivots) {
-  const Lapack *lapack;
-  TRY(lapack_open(&lapack));
+  const Lapack *lapack = lapack_open();
   Matrices a = matrices_of(p->a), x = matrices_of(p->x);
   LapackType t = lapack_type((DType)p->a->dtype);
   bool single = t == LAPACK_S || t == LAPACK_C;
@@ -308,6 +306,7 @@ static Status lstsq_run(const Lstsq *p, LapackInt *pivots) {
         break;
     }
 #undef ARGUMENTS
+    TRY(lapack_memory(info));
     if (info > 0)
       return status_new(ERROR_RUNTIME,
                         "torch.linalg.lstsq: The least squares problem could not be solved because the input matrix "

@@ -57,8 +57,7 @@ static Status shape_svd(Call *call, TensorSpec *specs) {
   return OK;
 }
 static Status kernel_svd(Call *call) {
-  const Lapack *lapack;
-  TRY(lapack_open(&lapack));
+  const Lapack *lapack = lapack_open();
   const Tensor *a = call_tensor(call, 0);
   Tensor *u = call_out(call, 0), *s = call_out(call, 1), *vh = call_out(call, 2), *work;
   bool full = call_bool(call, 1), vectors = call_bool(call, 2);
@@ -87,6 +86,7 @@ static Status kernel_svd(Call *call) {
                                : 'S',
                       m.rows, m.cols, matrix_at(&m, i), m.ld, vector_at(s, i, smaller(m.rows, m.cols)),
                       vectors ? matrix_at(&left, i) : NULL, left.ld, vectors ? matrix_at(&right, i) : NULL, right.ld);
+    status = lapack_memory(info);
     if (info == -4)
       status = status_new(
           ERROR_RUNTIME,
@@ -132,8 +132,7 @@ static Status shape_eigh(Call *call, TensorSpec *specs) {
   return OK;
 }
 static Status kernel_eigh(Call *call) {
-  const Lapack *lapack;
-  TRY(lapack_open(&lapack));
+  const Lapack *lapack = lapack_open();
   const Tensor *a = call_tensor(call, 0);
   Tensor *values = call_out(call, 0), *work = NULL;
   bool upper, vectors;
@@ -153,6 +152,7 @@ static Status kernel_eigh(Call *call) {
     LapackInt info =
         lapack->syevd[lapack_type((DType)a->dtype)](LAPACK_COLUMNS, vectors ? 'V' : 'N', upper ? 'U' : 'L', m.rows,
                                                     matrix_at(&m, i), m.ld, vector_at(values, i, m.rows));
+    status = lapack_memory(info);
     char where[48] = "";
     if (a->ndim > 2) snprintf(where, sizeof where, "(Batch element %lld): ", (long long)i);
     if (info > 0)
@@ -199,8 +199,7 @@ UNPACK_PAIRS(unpack_pairs_float, float)
 UNPACK_PAIRS(unpack_pairs_double, double)
 
 static Status kernel_eig(Call *call) {
-  const Lapack *lapack;
-  TRY(lapack_open(&lapack));
+  const Lapack *lapack = lapack_open();
   const Tensor *a = call_tensor(call, 0);
   Tensor *values = call_out(call, 0), *vectors = call->output_count > 1 ? call_out(call, 1) : NULL, *work = NULL,
          *scratch = NULL;
@@ -231,11 +230,12 @@ static Status kernel_eig(Call *call) {
       void *wr = vector_at(scratch, 0, n), *wi = vector_at(scratch, 1, n), *vr = vector_at(scratch, 2, n);
       info = lapack->geev_real[type](LAPACK_COLUMNS, 'N', job, m.rows, matrix_at(&m, i), m.ld, wr, wi, NULL, m.ld, vr,
                                      m.ld);
-      if (type == LAPACK_S)
+      if (info == 0 && type == LAPACK_S)
         unpack_pairs_float(m.rows, wr, wi, vr, w, to);
-      else
+      else if (info == 0)
         unpack_pairs_double(m.rows, wr, wi, vr, w, to);
     }
+    status = lapack_memory(info);
     char where[48] = "";
     if (a->ndim > 2) snprintf(where, sizeof where, "(Batch element %lld): ", (long long)i);
     if (info > 0)

@@ -2,31 +2,18 @@
 #include "checks.h"
 
 #include "call/call.h"
-#include "compute/lapack/lapack.h"
 
 /* after the headers: it defines `complex` */
 #include <complex.h>
 #include <math.h>
 
 static Exec exec;
-static bool have_lapack;
 
 static int setup(void **state) {
   (void)state;
   exec_init(&exec, NULL);
-  const Lapack *lapack;
-  Status status = lapack_open(&lapack);
-  have_lapack = status == OK;
-  status_free(status);
   return 0;
 }
-#define NEEDS_LAPACK()                       \
-  do {                                       \
-    if (!have_lapack) {                      \
-      print_message("no LAPACK: skipped\n"); \
-      skip();                                \
-    }                                        \
-  } while (0)
 
 /* Filled with numbers that are neither regular nor singular. */
 static Tensor *matrix(DType dtype, int ndim, const int64_t *sizes) {
@@ -59,7 +46,6 @@ static void release_all(uint32_t count, IValue *values) {
 
 static void test_inverse_of_a_batch(void **state) {
   (void)state;
-  NEEDS_LAPACK();
   static OpRef inv = OP_REF("aten::linalg_inv_ex", "");
   for (size_t d = 0; d < 4; d++) {
     Tensor *a = matrix(four_types[d], 3, SIZES(2, 3, 3)), *turned;
@@ -87,7 +73,6 @@ static void test_inverse_of_a_batch(void **state) {
 
 static void test_solve_from_either_side(void **state) {
   (void)state;
-  NEEDS_LAPACK();
   static OpRef solve = OP_REF("aten::_linalg_solve_ex", "");
   for (size_t d = 0; d < 4; d++)
     for (int left = 0; left < 2; left++) {
@@ -114,7 +99,6 @@ static void test_solve_from_either_side(void **state) {
 
 static void test_svd_multiplies_back(void **state) {
   (void)state;
-  NEEDS_LAPACK();
   static OpRef svd = OP_REF("aten::_linalg_svd", "");
   for (size_t d = 0; d < 4; d++)
     for (int full = 0; full < 2; full++) {
@@ -138,7 +122,6 @@ static void test_svd_multiplies_back(void **state) {
  * orthogonal and Q R is the matrix. */
 static void test_qr_of_large_matrices(void **state) {
   (void)state;
-  NEEDS_LAPACK();
   static OpRef qr = OP_REF("aten::linalg_qr", "");
   for (size_t d = 0; d < 4; d += 3)
     for (int wide = 0; wide < 2; wide++) {
@@ -163,7 +146,6 @@ static void test_qr_of_large_matrices(void **state) {
 
 static void test_eigenvectors_of_a_rotation(void **state) {
   (void)state;
-  NEEDS_LAPACK();
   static OpRef eig = OP_REF("aten::linalg_eig", "");
   Tensor *a;
   check(tensor_empty(DTYPE_FLOAT64, 2, SIZES(2, 2), &a));
@@ -181,7 +163,6 @@ static void test_eigenvectors_of_a_rotation(void **state) {
 
 static void test_empty_matrices(void **state) {
   (void)state;
-  NEEDS_LAPACK();
   static OpRef qr = OP_REF("aten::linalg_qr", ""), det = OP_REF("aten::_linalg_det", "");
   Tensor *a;
   check(tensor_empty(DTYPE_FLOAT32, 2, SIZES(3, 0), &a));
@@ -202,7 +183,6 @@ static void test_empty_matrices(void **state) {
 
 static void test_errors_name_the_function(void **state) {
   (void)state;
-  NEEDS_LAPACK();
   static OpRef inv = OP_REF("aten::linalg_inv_ex", ""), cholesky = OP_REF("aten::linalg_cholesky_ex", ""),
                svd = OP_REF("aten::_linalg_svd", ""), lu_solve = OP_REF("aten::linalg_lu_solve", "");
   IValue out[3] = {IVALUE_NONE, IVALUE_NONE, IVALUE_NONE};
@@ -237,7 +217,6 @@ static void test_errors_name_the_function(void **state) {
 
 static void test_without_memory(void **state) {
   (void)state;
-  NEEDS_LAPACK();
   static OpRef lstsq = OP_REF("aten::linalg_lstsq", "");
   Tensor *a = matrix(DTYPE_FLOAT64, 3, SIZES(2, 4, 2)), *b = matrix(DTYPE_FLOAT64, 3, SIZES(1, 4, 3));
   Status status = status_out_of_memory();
