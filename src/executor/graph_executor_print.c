@@ -7,8 +7,11 @@ typedef enum Shown { SHOWN_GRAPHS, SHOWN_SOURCES, SHOWN_KERNELS } Shown;
 static void print_variant(Variant *v, Shown shown, StrBuf *out) {
   Plan *plan = v ? variant_acquire(v) : NULL;
   if (!plan) return;
-  strbuf_printf(out, "# %s%s, bailout depth %u\n", plan_kind_name(plan->kind), v->is_generic ? ", any arguments" : "",
+  strbuf_printf(out, "# %s%s, bailout depth %u", plan_kind_name(plan->kind), v->is_generic ? ", any arguments" : "",
                 v->depth);
+  if (plan->cost.work_count || plan->cost.unsized) strbuf_puts(out, "; ");
+  plan_cost_print(&plan->cost, out);
+  strbuf_char(out, '\n');
   if (shown == SHOWN_KERNELS)
     status_free(fuse_print_kernels(plan->graph, out)); /* short of memory it prints less */
   else

@@ -55,7 +55,10 @@ static void copy_as_written(void *argument) {
     inliner(graph);
   autocast(graph); /* of calls that were too large to be inlined before */
   hoist_attributes(graph);
-  if (plan->as_written.has_calls) plan->as_written.time = plan_cost(graph).time;
+  if (plan->as_written.has_calls) { /* with what they do */
+    plan->as_written = plan_cost(graph);
+    plan->as_written.has_calls = true;
+  }
   compile_clock_step(&w->clock, "copy and inline");
 }
 
@@ -142,10 +145,10 @@ static Status make_graph(Making *w) {
 }
 
 static bool has_gain(const Plan *plan) {
-  enum { LITTLE = 2 };
+  enum { LITTLE = 16 }; /* ns */
   const PlanCost *before = &plan->as_written, *after = &plan->cost;
   return plan->kind == PLAN_PROFILING || plan->kind == PLAN_REQUIRED || after->has_groups || after->is_strict ||
-         (before->has_calls && !after->has_calls) || after->time + LITTLE < before->time;
+         (before->has_calls && !after->has_calls) || plan_cost_gain(after, before) > LITTLE;
 }
 
 typedef struct StateSearch {
@@ -246,7 +249,8 @@ Status plan_new(const PlanRequest *request, Plan **out) {
   *out = NULL;
   Making making = {0};
   Status status = begin(request, &making);
-  bool costs_more = !status && request->instead_of && making.plan->cost.time > request->instead_of->cost.time;
+  bool costs_more =
+      !status && request->instead_of && plan_cost_gain(&making.plan->cost, &request->instead_of->cost) < 0;
   if (!status && !costs_more) {
     status = make_code(&making);
     if (!status) count_bytes(*out = plan_retain(making.plan));

@@ -9,6 +9,7 @@
  *   pass/motion/inliner.h            inlining with a say in it
  *   pass/types/shape_analysis.h      types of all values of a graph
  *   pass/types/shape_evaluate.h      sizes and dtypes of an operator's results, by running it without data
+ *   pass/types/node_work.h           how much a node has to compute and to move, by its types
  *   pass/types/tensor_facts.h        what the types of tensors tell
  *   pass/types/lasting_facts.h       and what of it no write changes
  *   pass/motion/attribute_reads.h    reads of attributes that give the same anywhere
