@@ -21,7 +21,7 @@ _script
 _native _passes _recursive
 _module
 _archive _trace
-_debug
+_debug _decompositions
 _unit_internals
 _flat_names _internals
 """

@@ -5,6 +5,32 @@ import os
 from . import _C
 
 
+def _overload_members():
+    """What overloads, objects of C, have by torch's names besides."""
+    def schema(self):
+        """Its schema as an object."""
+        from .jit._function_schema import parse_schema
+        return parse_schema(self.schemas[0])
+
+    def head(self):
+        name, _, overload = self.schemas[0].partition("(")[0].partition(".")
+        return name, overload or "default"
+
+    def name(self):
+        """"aten::add.Tensor"."""
+        qualified, overload = head(self)
+        return qualified if overload == "default" else "%s.%s" % (qualified, overload)
+
+    def packet(self):
+        """The operator over all overloads."""
+        namespace, _, inner = head(self)[0].partition("::")
+        return getattr(getattr(ops, namespace), inner)
+    kind = type(_C.whole_operator("aten::add"))
+    kind._schema, kind.name, kind.overloadpacket = property(schema), name, property(packet)
+    kind.namespace = property(lambda self: head(self)[0].partition("::")[0])
+    kind._overloadname = property(lambda self: head(self)[1])
+
+
 class _Packet:
     """An operator, and its overloads as attributes; ``default`` is the one without a name."""
 
@@ -107,3 +133,4 @@ def _open_own(path):
 
 
 ops = _Ops()
+_overload_members()

@@ -345,7 +345,8 @@ void emit_subscript_assign(Emitter *e, SourceRange range, const Tree *target, Na
     return;
   }
   if (indices->count != 1 || indices->children[0]->kind == TK_SLICE_EXPR)
-    compilation_fail(e->c, target->range, "Sliced expression not yet supported for subscripted assignment. File a bug if you want this");
+    compilation_fail(e->c, target->range,
+                     "Sliced expression not yet supported for subscripted assignment. File a bug if you want this");
   if (container->type->kind == TYPE_TUPLE)
     compilation_fail(e->c, target->range, "%s does not support subscripted assignment",
                      type_text(e->c, container->type));

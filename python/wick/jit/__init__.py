@@ -22,7 +22,8 @@ _LATER = {"ScriptModule": "_module", "RecursiveScriptModule": "_module", "script
           "optimized_execution": "_executors", "strict_fusion": "_executors", "fuser": "_executors",
           "last_executed_optimized_graph": "_debug", "_get_trace_graph": "_debug", "_ScriptProfile": "_debug",
           "_hide_source_ranges": "_debug", "TopLevelTracedModule": "_trace", "_flatten": "_flat_names",
-          "_unique_state_dict": "_flat_names", "set_module": "_flat_names"}
+          "_unique_state_dict": "_flat_names", "set_module": "_flat_names",
+          "_register_decomposition": "_decompositions"}
 _MODULES = ("_builtins", "_logging", "_recursive", "_state", "_trace", "annotations")
 
 

@@ -1,7 +1,7 @@
 """What torch has in torch._C of modules: ScriptModule._c, and functions that take it."""
 
 from ..futures import Future
-from . import _debug, _executors, _function_schema, _nnc, _passes, _unit_internals
+from . import _debug, _decompositions, _executors, _function_schema, _nnc, _passes, _unit_internals
 from ._containers import ScriptDict, ScriptList
 from ._graph_types import ClassType
 from ._script import ScriptFunction
@@ -199,7 +199,7 @@ NAMES = {
     "ScriptList": ScriptList, "ScriptMethod": ScriptFunction, "ScriptModule": ScriptObject,
     "_freeze_module": _freeze_module, "_log_api_usage_once": _log_api_usage_once,
     **_passes.NAMES, **_executors.NAMES, **_debug.NAMES, **_function_schema.NAMES, **_unit_internals.NAMES,
-    **_nnc.NAMES,
+    **_nnc.NAMES, **_decompositions.NAMES,
 }
 
 
