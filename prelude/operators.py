@@ -439,6 +439,9 @@ def gradients_even(self: Tensor, axes: List[int], spacing: List[float], edge_ord
 
 def gradients_uneven(self: Tensor, axes: List[int], spacing: List[Tensor], edge_order: int) -> List[Tensor]:
     gradient_check(self, axes, len(spacing), edge_order)
+    for t in spacing:
+        if t.device != self.device:
+            raise RuntimeError('torch.gradient expected each tensor to be on the same device, but got devices {} and {}!'.format(self.device, t.device))
     result: List[Tensor] = []
     for k in range(len(axes)):
         d = axes[k]

@@ -1,5 +1,6 @@
 /* The forms of operators that write: `name_`, `.out`, and rows that say themselves what they write. */
 #include "call/call_internal.h"
+#include "call/row_extras.h"
 
 #include <assert.h>
 
@@ -65,6 +66,59 @@ static Status check_cast(DType from, const Tensor *to) {
   if (from == to->dtype || dtype_can_cast(from, (DType)to->dtype)) return OK;
   return status_new(ERROR_RUNTIME, "result type %s can't be cast to the desired output type %s",
                     dtype_scalar_name(from), dtype_scalar_name((DType)to->dtype));
+}
+
+/* C++'s names. */
+static const char *element_name(DType dtype) {
+  switch (dtype) {
+    case DTYPE_UINT8:
+      return "unsigned char";
+    case DTYPE_INT8:
+      return "signed char";
+    case DTYPE_INT16:
+      return "short int";
+    case DTYPE_INT32:
+      return "int";
+    case DTYPE_INT64:
+      return "long int";
+    case DTYPE_BOOL:
+      return "bool";
+    case DTYPE_FLOAT32:
+      return "float";
+    case DTYPE_FLOAT64:
+      return "double";
+    case DTYPE_FLOAT16:
+      return "c10::Half";
+    case DTYPE_BFLOAT16:
+      return "c10::BFloat16";
+    case DTYPE_COMPLEX64:
+      return "c10::complex<float>";
+    case DTYPE_COMPLEX128:
+      return "c10::complex<double>";
+    default:
+      return dtype_name(dtype);
+  }
+}
+/* Before the result of a dtype is written to `out`. */
+static Status check_out_dtype(const Call *call, DType from, const Tensor *out) {
+  const char *text = row_extras(call->op->row)->exact_out;
+  if (!text || from == out->dtype) return check_cast(from, out);
+  if (!*text)
+    return status_new(ERROR_RUNTIME, "Expected out tensor to have dtype %s, but got %s instead", element_name(from),
+                      element_name((DType)out->dtype));
+  StrBuf message = {.max_length = 200};
+  for (const char *at = text; *at; at++) {
+    bool wanted = !strncmp(at, "{wanted}", 8), given = !strncmp(at, "{given}", 7);
+    if (wanted || given) {
+      strbuf_puts(&message, dtype_scalar_name(wanted ? from : (DType)out->dtype));
+      at += wanted ? 7 : 6;
+    } else {
+      strbuf_printf(&message, "%c", *at);
+    }
+  }
+  Status status = status_new(ERROR_RUNTIME, STR_FMT, STR_ARG(strbuf_view(&message)));
+  strbuf_dispose(&message);
+  return status;
 }
 
 static Status check_sizes(const Tensor *target, int ndim, const int64_t *sizes) {
@@ -325,7 +379,7 @@ Status call_run_out(Call *call, const CallPlan *plan, const Device *place) {
       Tensor *out = outs[i].tensor;
       if (specs[i].flags & TENSOR_UNDEFINED) continue;
       if (place) call_place_result(&specs[i], *place);
-      TRY_GOTO(check_cast(specs[i].dtype, out), done);
+      TRY_GOTO(check_out_dtype(call, specs[i].dtype, out), done);
       bool in_use = !meta && is_in_use(&inner, &specs[i], outs, i);
       if (!in_use)
         TRY_GOTO(resize_to(out, specs[i].ndim, specs[i].sizes, specs[i].has_strides ? specs[i].strides : NULL), done);
@@ -347,7 +401,7 @@ Status call_run_out(Call *call, const CallPlan *plan, const Device *place) {
       tensor_bump_version(out);
       continue;
     }
-    status = check_cast((DType)results[i].tensor->dtype, out);
+    status = check_out_dtype(call, (DType)results[i].tensor->dtype, out);
     if (status == OK) status = resize_to(out, results[i].tensor->ndim, results[i].tensor->sizes, NULL);
     if (status == OK) status = write_back(call, out, results[i].tensor);
   }

@@ -26,6 +26,9 @@ typedef struct RowExtras {
   /* Bits by argument: weights that the kernel reads in an order of its own. Their memory may have been dropped, and the
    * kernel restores them itself where it reads them as they are (tensor/storage_drop.h). */
   uint64_t restores;
+  /* Its `out` must have the result's dtype. The refusal, with {wanted} and {given} for the dtypes; "": as most of
+   * PyTorch's operators word it. NULL: the result is cast. */
+  const char *exact_out;
   /* Runs in the place of the row's body, to the same bits, where gradients record nothing and no tensor is unusual, or
    * declines. */
   Kernel *beside;

@@ -1,5 +1,5 @@
 /* See match.h. The rules are those of PyTorch 1.13: one schema alone is tried with conversions at once; of several each
- * is tried without conversions first, then each with them. */
+ * is tried without conversions first, then each with them. Programs of 2.x convert bools to numbers besides. */
 #include "ir/match.h"
 
 #include "call/exec.h"
@@ -132,6 +132,10 @@ Value *value_convert(Graph *graph, const Type *type, Value *value, bool allow_co
       default:
         return value;
     }
+  }
+  if (value->type->kind == TYPE_BOOL && graph->torch_version == TORCH_2) {
+    if (type->kind == TYPE_INT || type->kind == TYPE_NUMBER) return insert_conversion(graph, "aten::Int", value, range);
+    if (type->kind == TYPE_FLOAT) return insert_conversion(graph, "aten::Float", value, range);
   }
   if (value->type->kind == TYPE_STRING && type->kind == TYPE_DEVICE)
     return insert_conversion(graph, "aten::device", value, range);
@@ -384,6 +388,15 @@ static bool schema_has_tensor(const FunctionSchema *schema) {
   return false;
 }
 
+/* Where bools convert, too, more schemas fit, and PyTorch's order counts: those of tensors come first, those of lists
+ * last. */
+static unsigned schema_turn(const FunctionSchema *schema) {
+  if (schema_has_tensor(schema)) return 0;
+  for (uint32_t i = 0; i < schema->argument_count; i++)
+    if (schema->arguments[i].type->kind == TYPE_LIST) return 2;
+  return 1;
+}
+
 uint32_t schemas_match(Graph *graph, uint32_t count, const FunctionSchema *const *schemas, SourceRange range,
                        const CallArguments *call, MatchedSchema *out) {
   assert(count);
@@ -391,9 +404,13 @@ uint32_t schemas_match(Graph *graph, uint32_t count, const FunctionSchema *const
     *out = schema_match(graph, schemas[0], range, call);
     return 0;
   }
-  for (int allow_conversions = 0; allow_conversions < 2; allow_conversions++)
+  for (uint32_t i = 0; i < count; i++)
+    if (schema_try_match(graph, schemas[i], range, call, false, NULL, out)) return i;
+  for (unsigned turn = 0; turn < (graph->torch_version == TORCH_2 ? 3 : 1); turn++)
     for (uint32_t i = 0; i < count; i++)
-      if (schema_try_match(graph, schemas[i], range, call, allow_conversions, NULL, out)) return i;
+      if ((graph->torch_version != TORCH_2 || schema_turn(schemas[i]) == turn) &&
+          schema_try_match(graph, schemas[i], range, call, true, NULL, out))
+        return i;
   StrBuf why = {.max_length = 1 << 16};
   for (unsigned other = 0; other < 2; other++) /* those of tensors first: they are meant most often */
     for (uint32_t i = 0; i < count; i++)

@@ -181,10 +181,10 @@ def record(program, module, wants_grads):
     with torch.no_grad():
         given = copy(program.tensors)
         output = plain(module(*given))
-        torch.manual_seed(6)
-        again = plain(module(*copy(program.tensors)))
-    if not same(output, again):
-        raise LeftOut("random or uninitialized results")
+        for seed in range(6, 12):  # a few numbers can be the same by chance
+            torch.manual_seed(seed)
+            if not same(output, plain(module(*copy(program.tensors)))):
+                raise LeftOut("random or uninitialized results")
     call = {"method": "forward", "args": tuple(copy(program.tensors)), "kwargs": {}, "output": output}
     after = plain(tuple(given))
     if not same(list(after), list(program.tensors)):

@@ -210,6 +210,7 @@ struct Pool {
   Tensor *out, *indices;
   bool count_include_pad, adaptive;
   int64_t divisor; /* 0: the window's */
+  bool rounds;     /* sums to bfloat16, element by element: adaptive averages of volumes, which 2.x alone takes */
   _Atomic bool failed;
 };
 
@@ -403,7 +404,10 @@ static void plane_average(const Pool *p, const void *from, void *to, int64_t *in
     double sum = 0;
     for (int64_t i = s[0].begin; i < s[0].end; i++)
       for (int64_t j = s[1].begin; j < s[1].end; j++)
-        for (int64_t k = s[2].begin; k < s[2].end; k++) sum += in[(i * w->in[1] + j) * w->in[2] + k];
+        for (int64_t k = s[2].begin; k < s[2].end; k++) {
+          sum += in[(i * w->in[1] + j) * w->in[2] + k];
+          if (p->rounds) sum = (double)bfloat16_round((float)sum);
+        }
     out[o] = sum / divisor;
   }
 }
@@ -590,6 +594,7 @@ static Status kernel_adaptive(Call *call) {
             .out = call_out(call, 0),
             .indices = call->output_count > 1 ? call_out(call, 1) : NULL};
   TRY(pool_read_output_size(call, 0, pool_spatial(call), &p.w));
+  p.rounds = p.kernel == plane_average && p.w.spatial == 3 && call_tensor(call, 0)->dtype == DTYPE_BFLOAT16;
   return run_planes(call, &p, call_tensor(call, 0));
 }
 

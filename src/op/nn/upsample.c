@@ -20,7 +20,8 @@ static const int filter_widths[] = {1, 1, 2, 4, 6}; /* in inputs, where nothing 
 typedef struct Resample {
   Filter filter;
   bool antialias, align_corners, single; /* single: coordinates in float32, as for float32 data */
-  bool rounds; /* dense bfloat16: step, weights, products and sums are rounded to it, as in PyTorch 1.13 */
+  bool rounds;         /* dense bfloat16: step, weights, products and sums are rounded to it, as in PyTorch 1.13 */
+  bool rounds_weights; /* bfloat16 as PyTorch 2.x has it, but for bilinear planes: weights alone */
   int spatial;
   int64_t planes, in[3], out[3];
   double scale[3]; /* as the caller gave it, 0: from the sizes */
@@ -98,9 +99,9 @@ static void taps_plain(const Resample *r, int d, ResampleTaps *t) {
         double at = t->in == t->out ? (double)o : half < 0 ? 0 : half;
         index[0] = clamp(whole_part(at, t->in), t->in);
         index[1] = t->in == t->out ? o : clamp(index[0] + 1, t->in);
-        weight[1] = round_if(r->rounds, at - (double)index[0]);
+        weight[1] = round_if(r->rounds || r->rounds_weights, at - (double)index[0]);
         if (weight[1] > 1) weight[1] = 1;
-        weight[0] = round_if(r->rounds, 1 - weight[1]);
+        weight[0] = round_if(r->rounds || r->rounds_weights, 1 - weight[1]);
         break;
       }
       case FILTER_LANCZOS: /* antialiased alone */
@@ -112,6 +113,7 @@ static void taps_plain(const Resample *r, int d, ResampleTaps *t) {
         weight[1] = cubic_near(r->rounds, x, a);
         weight[2] = cubic_near(r->rounds, rest, a);
         weight[3] = cubic_far(r->rounds, round_if(r->rounds, rest + 1), a);
+        for (int k = 0; k < 4; k++) weight[k] = round_if(r->rounds_weights, weight[k]);
         break;
       }
     }
@@ -309,6 +311,8 @@ static Status resample_read(const Call *call, Resample *r) {
   r->single = t->dtype != DTYPE_FLOAT64;
   r->rounds = !work_is_torch2(&call->exec->work) && t->dtype == DTYPE_BFLOAT16 && r->filter >= FILTER_LINEAR &&
               !r->antialias && !r->transposed && (tensor_is_contiguous(t) || !tensor_is_channels_last(t));
+  r->rounds_weights = work_is_torch2(&call->exec->work) && t->dtype == DTYPE_BFLOAT16 && !r->antialias &&
+                      !r->transposed && (r->filter == FILTER_CUBIC || (r->filter == FILTER_LINEAR && r->spatial != 2));
   if (t->ndim != r->spatial + 2)
     return status_new(ERROR_RUNTIME, "It is expected input_size equals to %d, but got size %d", r->spatial + 2,
                       t->ndim);

@@ -82,6 +82,13 @@ static const OpRow rows[] = {
     {.schema = "aten::_assert(bool condition, str message) -> ()",
      .body = "assert condition, message",
      .flags = OP_BUILTIN},
+    /* torch._check of 2.x. */
+    {.schema = "aten::_check(bool condition, str message=\"\") -> ()",
+     .body = "assert condition, message",
+     .flags = OP_BUILTIN},
+    {.schema = "aten::_check.Tensor(Tensor condition, str message=\"\") -> ()",
+     .body = "assert bool(condition), message",
+     .flags = OP_BUILTIN},
     {.schema = "aten::device.builtin(str type) -> Device", .body = "return torch.device(type)", .flags = OP_BUILTIN},
     {.schema = "aten::type(Tensor self, int dtype, bool non_blocking=False, bool copy=False) -> Tensor",
      .body = "return self.to(dtype, non_blocking, copy)",

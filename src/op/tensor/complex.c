@@ -2,7 +2,7 @@
 #include <assert.h>
 #include <math.h>
 
-#include "call/row.h"
+#include "call/row_extras.h"
 #include "op/tensor/view.h"
 #include "tensor/iterate.h"
 #include "tensor/layout.h"
@@ -223,8 +223,13 @@ static Status kernel_is_neg(Call *c) {
   { .schema = text, .kernel = kernel_function, .grad = gradient, .flags = OP_VIEW }
 #define PART(text, kernel_function) \
   { .schema = text, .kernel = kernel_function, .flags = OP_COMPOSITE | OP_VIEW }
-#define PAIR(text, kernel_function, gradient) \
-  { .schema = text, .shape = shape_two_reals, .kernel = kernel_function, .grad = gradient, .flags = OP_OUT }
+#define PAIR(text, kernel_function, gradient)                                                               \
+  {                                                                                                         \
+    .schema = text, .shape = shape_two_reals, .kernel = kernel_function, .grad = gradient, .flags = OP_OUT, \
+    .extras = &(const RowExtras) {                                                                          \
+      .exact_out = "Expected object of scalar type {wanted} but got scalar type {given} for argument 'out'" \
+    }                                                                                                       \
+  }
 #define ASK(text, kernel_function) \
   { .schema = text, .kernel = kernel_function, .flags = OP_ACCEPT_ANY }
 

@@ -6,7 +6,7 @@
 
 #include "base/parallel.h"
 #include "base/work_limit.h"
-#include "call/row.h"
+#include "call/row_extras.h"
 #include "compute/element/element.h"
 #include "tensor/iterate.h"
 
@@ -776,6 +776,7 @@ static const OpRow rows[] = {
      .shape = shape_gather,
      .kernel = kernel_gather,
      .grad = "self: gather_backward(grad, self, dim, index, sparse_grad)",
+     .extras = &(const RowExtras){.exact_out = ""},
      .flags = OP_ACCEPT_UNSIGNED | OP_OUT},
     {.schema = "aten::gather_backward(Tensor grad, Tensor self, int dim, Tensor index, bool sparse_grad) -> Tensor",
      .body = "return torch.zeros_like(self).scatter_add(dim, index, grad)"},
@@ -801,7 +802,8 @@ static const OpRow rows[] = {
     {.schema = "aten::index_select_backward(Tensor grad, int[] self_sizes, int dim, Tensor index) -> Tensor",
      .body = "return torch.zeros(self_sizes, dtype=grad.dtype, device=grad.device).index_add(dim, index, grad)"},
     WRITES("aten::index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
-           kernel_index_add, .grad = "self: grad; source: grad.index_select(dim, index).expand_as(source) * alpha"),
+           kernel_index_add, .grad = "self: grad; source: grad.index_select(dim, index).expand_as(source) * alpha",
+           .extras = &(const RowExtras){.exact_out = ""}),
     WRITES("aten::index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", kernel_index_copy,
            .grad = "self: grad.index_fill(dim, index, 0); source: grad.index_select(dim, index).expand_as(source)"),
     FILLS("aten::index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", kernel_index_fill,

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/work_limit.h"
-#include "call/row.h"
+#include "call/row_extras.h"
 #include "tensor/iterate.h"
 #include "tensor/random.h"
 
@@ -377,6 +377,7 @@ static const OpRow rows[] = {
      .shape = shape_multinomial,
      .kernel = kernel_draw,
      .with = &(const Draw){draw_multinomial, 3},
+     .extras = &(const RowExtras){.exact_out = "multinomial expects {wanted} tensor out, got: {given}"},
      .flags = OP_OUT | OP_NONDETERMINISTIC | OP_NOT_DIFFERENTIABLE},
     SAMPLE("aten::poisson(Tensor self, Generator? generator=None) -> Tensor", shape_floating, draw_poisson, 1,
            "self: torch.zeros_like(grad)"),

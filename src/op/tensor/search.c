@@ -480,31 +480,56 @@ static Status shape_histc(Call *call, TensorSpec *spec) {
 
 /* The least and the greatest, NaN where there is one; and how many elements are in each bin, in the steps PyTorch
  * rounds. */
-#define HISTOGRAM(T, S)                                                                        \
-  static void range_##S(int64_t n, const T *x, double *low, double *high) {                    \
-    T least = x[0], greatest = x[0];                                                           \
-    for (int64_t i = 1; i < n; i++) {                                                          \
-      least = x[i] < least || x[i] != x[i] ? x[i] : least;                                     \
-      greatest = x[i] > greatest || x[i] != x[i] ? x[i] : greatest;                            \
-    }                                                                                          \
-    *low = (double)least, *high = (double)greatest;                                            \
-  }                                                                                            \
-  static void count_##S(int64_t n, const T *x, T low, T high, int64_t bins, int64_t *counts) { \
-    T width = high - low, wide = (T)bins;                                                      \
-    for (int64_t i = 0; i < n; i++) {                                                          \
-      if (!(x[i] >= low && x[i] <= high)) continue;                                            \
-      T place = (x[i] - low) / width * wide; /* NaN where the width is 0 */                    \
-      int64_t bin = place > 0 ? place < wide ? (int64_t)place : bins - 1 : 0;                  \
-      counts[bin < bins ? bin : bins - 1]++;                                                   \
-    }                                                                                          \
+#define HISTOGRAM(T, S)                                                                                         \
+  static void range_##S(int64_t n, const T *x, double *low, double *high) {                                     \
+    T least = x[0], greatest = x[0];                                                                            \
+    for (int64_t i = 1; i < n; i++) {                                                                           \
+      least = x[i] < least || x[i] != x[i] ? x[i] : least;                                                      \
+      greatest = x[i] > greatest || x[i] != x[i] ? x[i] : greatest;                                             \
+    }                                                                                                           \
+    *low = (double)least, *high = (double)greatest;                                                             \
+  }                                                                                                             \
+  /* place: NaN where the width is 0. wide_first: the order of 2.x */                                           \
+  static void count_##S(int64_t n, const T *x, T low, T high, int64_t bins, bool wide_first, int64_t *counts) { \
+    T width = high - low, wide = (T)bins;                                                                       \
+    for (int64_t i = 0; i < n; i++) {                                                                           \
+      if (!(x[i] >= low && x[i] <= high)) continue;                                                             \
+      T from = x[i] - low, place = wide_first ? from * wide / width : from / width * wide;                      \
+      int64_t bin = place > 0 ? place < wide ? (int64_t)place : bins - 1 : 0;                                   \
+      counts[bin < bins ? bin : bins - 1]++;                                                                    \
+    }                                                                                                           \
   }
 HISTOGRAM(float, f32)
 HISTOGRAM(double, f64)
+
+static bool is_half(DType dtype) {
+  return dtype == DTYPE_FLOAT16 || dtype == DTYPE_BFLOAT16;
+}
+static float half_rounded(DType dtype, float x) {
+  uint16_t stored;
+  dtype_convert(dtype, &stored, 1, DTYPE_FLOAT32, &x, 1, 1);
+  dtype_convert(DTYPE_FLOAT32, &x, 1, dtype, &stored, 1, 1);
+  return x;
+}
+/* The same of half precision, rounded after each step. */
+static void count_half(DType dtype, int64_t n, const float *x, float low, float high, int64_t bins, bool wide_first,
+                       int64_t *counts) {
+  float width = half_rounded(dtype, high - low), wide = (float)bins;
+  for (int64_t i = 0; i < n; i++) {
+    if (!(x[i] >= low && x[i] <= high)) continue;
+    float from = half_rounded(dtype, x[i] - low);
+    float place = wide_first ? half_rounded(dtype, from * wide) / width : half_rounded(dtype, from / width) * wide;
+    place = half_rounded(dtype, place);
+    int64_t bin = place > 0 ? place < wide ? (int64_t)place : bins - 1 : 0;
+    counts[bin < bins ? bin : bins - 1]++;
+  }
+}
 
 typedef struct Histogram {
   DType dtype, compute; /* of the elements; float32 or float64 */
   double low, high;
   int64_t bins, *counts; /* NULL: low and high are looked for */
+  bool wide_first;
 } Histogram;
 
 static void histogram_run(void *argument, int64_t n, char *const *data, const int64_t *strides) {
@@ -518,10 +543,12 @@ static void histogram_run(void *argument, int64_t n, char *const *data, const in
     count = n - i < SORT_CHUNK ? n - i : SORT_CHUNK;
     dtype_convert(h->compute, &x, 1, h->dtype, data[0] + i * strides[0], strides[0] / (int64_t)dtype_size(h->dtype),
                   count);
-    if (h->counts && wide) {
-      count_f64(count, x.d, h->low, h->high, h->bins, h->counts);
+    if (h->counts && is_half(h->dtype)) {
+      count_half(h->dtype, count, x.f, (float)h->low, (float)h->high, h->bins, h->wide_first, h->counts);
+    } else if (h->counts && wide) {
+      count_f64(count, x.d, h->low, h->high, h->bins, h->wide_first, h->counts);
     } else if (h->counts) {
-      count_f32(count, x.f, (float)h->low, (float)h->high, h->bins, h->counts);
+      count_f32(count, x.f, (float)h->low, (float)h->high, h->bins, h->wide_first, h->counts);
     } else {
       double low, high;
       if (wide)
@@ -543,7 +570,8 @@ static Status kernel_histc(Call *call) {
                  ivalue_to_double(call_scalar(call, 2)),
                  ivalue_to_double(call_scalar(call, 3)),
                  call_int(call, 1),
-                 NULL};
+                 NULL,
+                 work_is_torch2(&call->exec->work)};
   Iterator it;
   TRY(iterator_init(&it, 1, &self));
   if (h.low == h.high && self->numel > 0) {

@@ -180,9 +180,69 @@ static void test_archives(void **state) {
   unlink(path);
 }
 
+/* What becomes of bools where numbers are wanted, as 2.14 writes it. */
+static void test_language(void **state) {
+  (void)state;
+  static const struct {
+    const char *expression, *type, *code; /* code NULL: refused by both */
+  } cases[] = {{"x + 1", "int", "torch.add(int(x), 1)"},
+               {"x * 1.5", "float", "torch.mul(float(x), 1.5)"},
+               {"t + x", "Tensor", "torch.add(t, int(x))"},
+               {"torch.full([2], x)", "Tensor", "torch.full([2], int(x))"},
+               {"t.size(x)", "int", "torch.size(t, int(x))"},
+               {"max(x, 3)", "int", "ops.prim.max(int(x), 3)"},
+               {"x == 1", "bool", "torch.eq(int(x), 1)"},
+               {"x", "float", "float(x)"},
+               {"x", "Optional[int]", "int(x)"},
+               {"(x, 1)", "Tuple[int, int]", "(int(x), 1)"},
+               {"x", "complex", NULL},
+               {"(x, 1)", "List[int]", NULL},
+               {"t.sum(x)", "Tensor", NULL},
+               {"t[x]", "Tensor", NULL}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (uint32_t version = WICK_TORCH_1; version <= WICK_TORCH_2; version++) {
+      char program[200], *code = NULL;
+      wick_module *module = NULL;
+      wick_error *error = NULL;
+      int length = snprintf(program, sizeof program, "def f(x: bool, t: Tensor) -> %s:\n    return %s\n", cases[i].type,
+                            cases[i].expression);
+      wick_compile_options options = {.size = sizeof options, .torch_version = version};
+      wick_status status = wick_compile_with(NULL, program, (size_t)length, &options, &module, &error);
+      if (!cases[i].code || version == WICK_TORCH_1) {
+        assert_int_equal(status, WICK_COMPILE);
+        wick_error_free(error);
+        continue;
+      }
+      settle(status, error);
+      wick_function *function;
+      settle(wick_function_of(module, "f", &function, &error), error);
+      settle(wick_function_print(function, WICK_PRINT_CODE, &code, &error), error);
+      wick_function_release(function);
+      if (!strstr(code, cases[i].code)) fail_msg("%s: %s", cases[i].code, code);
+      wick_text_free(code);
+      wick_module_release(module);
+    }
+  static const char checks[] =
+      "def f(x: int) -> int:\n    torch._check(x > 0, 'too small')\n    torch._check(x < 9)\n    return x\n";
+  wick_module *module;
+  wick_error *error = NULL;
+  settle(wick_compile(NULL, checks, strlen(checks), NULL, &module, &error), error);
+  for (int64_t x = 0; x <= 9; x += 3) {
+    wick_value *argument = wick_value_int(x), *out = NULL;
+    wick_status status = wick_run(module, "f", (const wick_value *[]){argument}, 1, NULL, 0, NULL, &out, &error);
+    assert_int_equal(status != WICK_OK, x == 0 || x == 9);
+    if (x == 0) assert_non_null(strstr(wick_error_message(error), "too small"));
+    wick_error_free(error);
+    error = NULL;
+    wick_value_release(out);
+    wick_value_release(argument);
+  }
+  wick_module_release(module);
+}
+
 int main(void) {
   unsetenv("WICK_TORCH_VERSION");
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_options), cmocka_unit_test(test_refusals),
-                                     cmocka_unit_test(test_archives)};
+                                     cmocka_unit_test(test_archives), cmocka_unit_test(test_language)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
