@@ -15,6 +15,5 @@ wick_optional(WICK_LAPACK lapacke.h WICK_HAVE_LAPACK)
 wick_optional(WICK_FFTW fftw3.h WICK_HAVE_FFTW)
 wick_optional(WICK_CJSON cjson/cJSON.h WICK_HAVE_CJSON)
 # Of the command alone.
-wick_optional(WICK_MEDIA png.h WICK_HAVE_PNG)
 wick_optional(WICK_MEDIA turbojpeg.h WICK_HAVE_TURBOJPEG)
 wick_optional(WICK_MEDIA sndfile.h WICK_HAVE_SNDFILE)

@@ -4,7 +4,7 @@
 # usage: setup.sh [tests] [PACKAGE...]    tests: what tests need besides; packages by Debian's names, needed too
 set -e
 needed="gcc cmake ninja-build pkg-config"
-optional="zlib1g-dev libdnnl-dev libopenblas-openmp-dev liblapacke-dev libcjson-dev libfftw3-dev libpng-dev
+optional="zlib1g-dev libdnnl-dev libopenblas-openmp-dev liblapacke-dev libcjson-dev libfftw3-dev
   libturbojpeg0-dev libsndfile1-dev"
 if [ "$1" = tests ]; then
   needed="$needed libcmocka-dev python3"
@@ -28,10 +28,10 @@ no_dpkg() {
   echo "missing:$missing" >&2
   . "${WICK_OS_RELEASE:-/etc/os-release}" 2> /dev/null || :
   case " $ID $ID_LIKE " in
-    *fedora* | *rhel*) echo "    sudo dnf install gcc cmake ninja-build zlib-devel onednn-devel openblas-devel lapack-devel cjson-devel fftw-devel libpng-devel turbojpeg-devel libsndfile-devel libcmocka-devel pkgconf python3" ;;
-    *arch*) echo "    sudo pacman -S gcc cmake ninja zlib onednn openblas lapacke cjson fftw libpng libjpeg-turbo libsndfile cmocka pkgconf python" ;;
-    *alpine*) echo "    apk add build-base cmake samurai zlib-dev onednn-dev openblas-dev lapack-dev cjson-dev fftw-dev libpng-dev libjpeg-turbo-dev libsndfile-dev cmocka-dev pkgconf python3" ;;
-    *suse*) echo "    sudo zypper install gcc cmake ninja zlib-devel onednn-devel openblas-devel lapacke-devel cJSON-devel fftw3-devel libpng16-devel libjpeg62-devel libsndfile-devel libcmocka-devel pkgconf python3" ;;
+    *fedora* | *rhel*) echo "    sudo dnf install gcc cmake ninja-build zlib-devel onednn-devel openblas-devel lapack-devel cjson-devel fftw-devel turbojpeg-devel libsndfile-devel libcmocka-devel pkgconf python3" ;;
+    *arch*) echo "    sudo pacman -S gcc cmake ninja zlib onednn openblas lapacke cjson fftw libjpeg-turbo libsndfile cmocka pkgconf python" ;;
+    *alpine*) echo "    apk add build-base cmake samurai zlib-dev onednn-dev openblas-dev lapack-dev cjson-dev fftw-dev libjpeg-turbo-dev libsndfile-dev cmocka-dev pkgconf python3" ;;
+    *suse*) echo "    sudo zypper install gcc cmake ninja zlib-devel onednn-devel openblas-devel lapacke-devel cJSON-devel fftw3-devel libjpeg62-devel libsndfile-devel libcmocka-devel pkgconf python3" ;;
     *) echo "    a C compiler, CMake and Ninja are needed, cmocka for the tests" ;;
   esac >&2
   return 1

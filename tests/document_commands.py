@@ -6,7 +6,6 @@ end with a colon name what the block after them is: `NAME.c`: that file, for the
 the repository has there, to the letter. Before a block may stand, where no reader sees it,
 
   <!-- with TOOL... -->   only where these programs are; what is skipped is told
-  <!-- with sound -->     only where this wick has that part; pictures is another
   <!-- not run -->        shown only
 
 usage: document_commands.py WICK SOURCE [--no-compiler] [--write] [PAGE...]
@@ -30,11 +29,6 @@ MADE = [
     ["compile", "net.py", "-o", "model.pt"],
     ["run", "same.py", "ones(1, 3, 8, 8)", "-o", "image.npy"],
 ]
-# What not every build of wick nor every machine has, by a command that needs it.
-PARTS = {
-    "sound": ["run", "same.py", "examples/speech/speech.wav"],
-    "pictures": ["run", "same.py", "zeros(2, 2, dtype=uint8)", "-o", ".picture.png"],
-}
 # Programs are compiled against the build, as they would be against what is installed.
 PKG_CONFIG = f"""Name: wick
 Description: the build
@@ -94,13 +88,6 @@ def run(command, expected, folder):
     return None, done.stdout
 
 
-def is_here(tool, folder):
-    if tool not in PARTS:
-        return shutil.which(tool) is not None
-    tried = subprocess.run([wick] + PARTS[tool], cwd=folder, capture_output=True, text=True)
-    return not re.search("was built without|is not installed", tried.stderr)
-
-
 def prepare(folder):
     for name in ("tests", "examples"):
         os.symlink(os.path.join(source, name), os.path.join(folder, name))
@@ -130,7 +117,7 @@ class Page:
         for block in blocks(self.text):
             if block.note == "<!-- not run -->":
                 continue
-            missing = [tool for tool in re.findall(r"[\w+.-]+", block.note[9:-3]) if not is_here(tool, folder)] \
+            missing = [tool for tool in re.findall(r"[\w+.-]+", block.note[9:-3]) if not shutil.which(tool)] \
                 if block.note.startswith("<!-- with ") else []
             if missing:
                 self.skipped.append(f"what needs {', '.join(missing)}")

@@ -89,7 +89,7 @@ if(TARGET wick_cli)
       $<TARGET_FILE:wick_cli> ${CMAKE_SOURCE_DIR} ${document_options})
     add_test(NAME manual COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/manual.sh ${Python3_EXECUTABLE} $<TARGET_FILE:wick_cli>
       ${CMAKE_SOURCE_DIR})
-    foreach(script pictures written_files terminal view_page view_browser)
+    foreach(script pictures sounds written_files terminal view_page view_browser)
       add_test(NAME ${script} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/${script}.py
         $<TARGET_FILE:wick_cli> ${CMAKE_SOURCE_DIR})
     endforeach()

@@ -58,6 +58,8 @@ BY_FUNCTION = {
     "wick_torch_version_named": {"name": '"2.14"'},
     "wick_set_torch_version": {"version": "WICK_TORCH_1"},
     "wick_tensor_save_npy": {"path": "f->saved_path"},
+    "wick_inflate": {"data": '"\\3"', "length": "2", "out": "f->memory", "room": "0"},
+    "wick_checksum": {"data": "f->npy", "length": "f->npy_length"},
     "wick_file_write": {"path": "f->saved_path", "data": "f->npy", "length": "f->npy_length"},
     "wick_text_escape": {"text": '"text"', "length": "4", "kept": "NULL"},
     "wick_tensors_save_npz": {"tensors": "f->state", "path": "f->saved_path"},

@@ -33,6 +33,14 @@ WICK_API const char *wick_archive_name(const wick_archive *archive, size_t index
 WICK_API wick_status wick_archive_read(wick_archive *archive, const char *name, char **out_data, size_t *out_length,
                                        wick_error **error);
 
+/* What deflate's data (RFC 1951) holds, as records of archives are stored and others keep pixels or weights: up to
+ * `room` bytes of it, into `out` (NULL where room is 0); *out_length says how many. WICK_DATA: it is damaged, cut
+ * short, or there is more than there is room for. */
+WICK_API wick_status wick_inflate(const void *data, size_t length, void *WICK_NULLABLE out, size_t room,
+                                  size_t *out_length, wick_error **error);
+/* CRC-32 as zip and PNG have it (ISO 3309); 0 of no bytes. */
+WICK_API uint32_t wick_checksum(const void *WICK_NULLABLE data, size_t length);
+
 /* ---- what a file is ---- */
 enum {
   WICK_FILE_UNKNOWN = 0, /* nothing that wick knows */

@@ -13,7 +13,6 @@ class Wick < Formula
   depends_on "cjson"
   depends_on "fftw"
   depends_on "jpeg-turbo"
-  depends_on "libpng"
   depends_on "libsndfile"
   depends_on :linux
   depends_on "onednn"

@@ -7,6 +7,7 @@
 #include "base/output_file.h"
 #include "ir/operator_use.h"
 #include "serial/archive/archive.h"
+#include "serial/archive/inflate.h"
 #include "serial/archive/used_operators.h"
 #include "serial/formats/file_kind.h"
 
@@ -91,6 +92,30 @@ wick_status wick_archive_read(wick_archive *archive, const char *name, char **ou
   const ArchiveRecord *record = archive_find(archive->archive, str_from(name));
   if (!record) return api_status(status_new(ERROR_NOT_FOUND, "the archive has no record '%s'", name), error);
   return api_status(archive_read(archive->archive, record, out_data, out_length), error);
+}
+
+static Status inflate_all(const void *data, size_t length, void *out, size_t room, size_t *out_length) {
+  ByteSource *source;
+  InflateEnd end = INFLATE_BAD;
+  TRY(byte_source_from_memory(data, length, &source));
+  Status status = inflate_record(source, 0, length, out, room, out_length, &end);
+  byte_source_release(source);
+  TRY(status);
+  return end == INFLATE_WHOLE ? OK
+         : end == INFLATE_FULL
+             ? status_new(ERROR_DATA, "the data inflates to more than the %zu bytes that there is room for", room)
+         : end == INFLATE_CUT ? status_new(ERROR_DATA, "the compressed data is cut short")
+                              : status_new(ERROR_DATA, "the compressed data is damaged");
+}
+wick_status wick_inflate(const void *data, size_t length, void *out, size_t room, size_t *out_length,
+                         wick_error **error) {
+  API_OUT(out_length);
+  API_NEED(data);
+  API_NEED_BYTES(out, room);
+  return api_status(inflate_all(data, length, out, room, out_length), error);
+}
+uint32_t wick_checksum(const void *data, size_t length) {
+  return data ? checksum(data, length) : 0;
 }
 
 /* ---- what a file is ---- */

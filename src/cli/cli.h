@@ -6,6 +6,8 @@
  *   cli/stream.h    calls: one, or one for each piece of an input
  *   cli/media.h     pictures, sound, tables
  *   cli/image.h     each format of pictures
+ *   cli/deflate.h   what PNG packs pixels with
+ *   cli/wav.h       sound without a library
  *   cli/bench.h     measured calls
  *   cli/energy.h    what they take of energy
  *   cli/flame.h     flame graphs

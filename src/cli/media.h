@@ -1,5 +1,5 @@
-/* Pictures, sound and tables, by libraries that are opened when the first file of their kind is: without one of them
- * the error names it. */
+/* Pictures, sound and tables: PNG, PPM, WAV and tables by our own code, others by libraries that are opened when the
+ * first file of their kind is: without one of them the error names it. */
 #pragma once
 
 #include "cli/cli.h"

@@ -254,10 +254,35 @@ static void test_runtime(void **state) {
   unlink(path);
 }
 
+static void test_inflating(void **state) {
+  (void)state;
+  /* a block with the fixed code: "abc", then three letters from three back, and one letter more */
+  static const unsigned char data[] = {0x4b, 0x4c, 0x4a, 0x4e, 0x4c, 0x4a, 0x06, 0x00};
+  char out[16] = "";
+  size_t length;
+  wick_error *error = NULL;
+  fine(wick_inflate(data, sizeof data, out, sizeof out, &length, &error), error);
+  assert_int_equal(length, 6);
+  assert_memory_equal(out, "abcabc", 6);
+  fine(wick_inflate(data, sizeof data, out, 6, &length, &error), error);
+  assert_int_equal(wick_inflate(data, sizeof data, out, 5, &length, &error), WICK_DATA);
+  assert_non_null(strstr(wick_error_message(error), "the 5 bytes"));
+  wick_error_free(error);
+  assert_int_equal(wick_inflate(data, 4, out, sizeof out, &length, &error), WICK_DATA);
+  assert_non_null(strstr(wick_error_message(error), "cut short"));
+  wick_error_free(error);
+  assert_int_equal(wick_inflate("\7", 1, out, sizeof out, &length, &error), WICK_DATA);
+  assert_non_null(strstr(wick_error_message(error), "damaged"));
+  wick_error_free(error);
+  assert_int_equal(wick_inflate("\3", 2, NULL, 0, &length, NULL), WICK_OK); /* nothing, and room for that */
+  assert_int_equal(wick_checksum("123456789", 9), 0xcbf43926);
+  assert_int_equal(wick_checksum(NULL, 0), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_records),   cmocka_unit_test(test_contents),
                                      cmocka_unit_test(test_operators), cmocka_unit_test(test_overloads),
                                      cmocka_unit_test(test_writing),   cmocka_unit_test(test_savers_to_a_full_device),
-                                     cmocka_unit_test(test_runtime)};
+                                     cmocka_unit_test(test_runtime),   cmocka_unit_test(test_inflating)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
