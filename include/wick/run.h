@@ -22,8 +22,8 @@ enum {
   WICK_PROFILE_JSON = 2,  /* {"calls", "ms", "interpreter_ms", "rows": [{"op", "overload", "inputs", "output", "source",
                            * "function", "count", "code", "instruction", "places", "ms", "least_ms", "flops", "bytes"}]},
                            * and "declines", "declined" where the operator's kernel left so many calls to others, and
-                           * why: totals over all calls; flops 0 where not known, bytes those of all tensors read and
-                           * written. "code": a number for each plan or program as written that ran; instructions
+                           * why; "fused": true of a region or a fusion group: totals over all calls; flops 0 where not
+                           * known, bytes those of all tensors read and written. "code": a number for each plan or program as written that ran; instructions
                            * are in the order of its graph's nodes; "places": where the node comes from and what calls
                            * it was inlined by, as wick_node_place and wick_node_inlined_call say:
                            * "a.py:3:4 < b.py:7:8" */

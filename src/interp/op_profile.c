@@ -108,6 +108,10 @@ static void keep_texts(void *argument) {
   t->row->inputs = keep(t->profile, strbuf_view(&t->inputs));
   t->row->output = keep(t->profile, strbuf_view(&t->output));
 }
+static bool is_fused(const Site *site) {
+  if (site->callable) return str_equal(site->name, STR("prim::FusionGroup"));
+  return site->op && str_equal(site->op->name, STR("wick::region"));
+}
 static Status describe(OpProfile *p, const Code *code, const Instruction *pc, const Call *call, OpProfileRow *row) {
   enum { MAX_TEXT = 4096, MAX_CALLERS = 2 };
   uint32_t at = (uint32_t)(pc - code->instructions);
@@ -115,6 +119,7 @@ static Status describe(OpProfile *p, const Code *code, const Instruction *pc, co
   t.inputs.max_length = t.output.max_length = MAX_TEXT;
   row->code = code->serial;
   row->pc = at;
+  row->is_fused = is_fused(t.site);
   print_places(&code->places[at], MAX_CALLERS, false, &t.place);
   print_places(&code->places[at], UINT32_MAX, true, &t.places);
   visit_values(call->inputs, call->input_count, print_tensor, &t.inputs);

@@ -18,6 +18,7 @@ typedef struct OpProfileRow {
   int declined;        /* why the last of them was: a Reason */
   uint64_t code;       /* number of the Code, which no other has */
   uint32_t pc;         /* of the instruction in it: in the order of the graph's nodes */
+  bool is_fused;       /* a region or a fusion group: what it does not take is counted as declined, with a reason */
   double flops, bytes; /* of all calls together; bytes are those of all tensors read and written; flops 0: not known */
 } OpProfileRow;
 

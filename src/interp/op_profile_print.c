@@ -24,6 +24,11 @@ static uint64_t sum_of_rows(const OpProfile *p) {
   for (size_t i = 0; i < p->rows.length; i++) sum += p->rows.data[i].ns;
   return sum;
 }
+static uint64_t sum_of_fused(const OpProfile *p) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < p->rows.length; i++) sum += p->rows.data[i].is_fused ? p->rows.data[i].ns : 0;
+  return sum;
+}
 /* Time of the calls that no row has; 0 where tasks ran beside each other. */
 static uint64_t rest_of(const OpProfile *p, uint64_t sum) {
   return p->call_ns > sum ? p->call_ns - sum : 0;
@@ -60,6 +65,8 @@ static Status print_table(const OpProfile *p, StrBuf *out) {
   strbuf_puts(out, "   ms/call  share  /call   least ms  GFLOP/s     GB/s  operator, tensors, source\n");
   for (size_t i = 0; i < p->rows.length; i++) print_line(p, rows[i], whole, out);
   strbuf_printf(out, "%10.4f %5.1f%%  interpreter\n", (double)rest / 1e6 / calls, 100 * (double)rest / whole);
+  double fused = (double)sum_of_fused(p);
+  strbuf_printf(out, "%10.4f %5.1f%%  in regions and fusion groups\n", fused / 1e6 / calls, 100 * fused / whole);
   strbuf_printf(out, "%10.4f %5.1f%%  of %llu calls\n", (double)(sum + rest) / 1e6 / calls, 100.0,
                 (unsigned long long)p->calls);
   if (p->dropped_rows) strbuf_printf(out, "%llu runs found no room for a row\n", (unsigned long long)p->dropped_rows);
@@ -118,6 +125,7 @@ static void print_row(const OpProfileRow *row, StrBuf *out) {
   print_number("flops", row->flops, out);
   strbuf_puts(out, ", ");
   print_number("bytes", row->bytes, out);
+  if (row->is_fused) strbuf_puts(out, ", \"fused\": true");
   if (row->declines) {
     strbuf_printf(out, ", \"declines\": %llu, ", (unsigned long long)row->declines);
     print_text("declined", str_from(reason_text((Reason)row->declined)), out);

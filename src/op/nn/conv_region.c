@@ -12,7 +12,7 @@
 #include "op/nn/norm.h"
 #include "tensor/layout.h"
 
-enum { MAX_ARGUMENTS = 13 }; /* of a convolution */
+enum { MAX_ARGUMENTS = 13 /* of a convolution */, ADD_ARGUMENTS = 3 };
 
 /* A unit that can be done at once. */
 typedef struct Convolution {
@@ -21,8 +21,9 @@ typedef struct Convolution {
   StoredNorm norm;
   ConvParams params;
   ConvEpilogue epilogue;
-  Tensor *image, *term; /* the input and what is added, without gaps, owned; NULL: as the caller has it, or nothing */
-  float *numbers;       /* scale and shift of a normalization, owned; NULL: none */
+  bool multiplies, adds; /* by an operator before and after it: the engine can't take the factor, or the term, along */
+  Tensor *image, *term;  /* the input and what is added, without gaps, owned; NULL: as the caller has it, or nothing */
+  float *numbers;        /* scale and shift of a normalization, owned; NULL: none */
 } Convolution;
 
 /* ---- what there is against it ---- */
@@ -45,7 +46,10 @@ static Status read_term(const RegionCall *r, Convolution *c) {
   bool fits = add->ndim == c->params.spatial + 2 &&
               !memcmp(add->sizes, conv_result_sizes(&c->params, sizes), (size_t)add->ndim * sizeof *sizes);
   if (!fits) return reason_decline(REASON_NOT_FUSED_SHAPE);
-  if (!layout_stays_row_major(add->ndim, sizes, add)) return reason_decline(REASON_NOT_FUSED_LAYOUT);
+  if (!layout_stays_row_major(add->ndim, sizes, add)) { /* the sum lies as the term does */
+    c->adds = r->region->unit_count == 1 && !c->unit->steps[REGION_FUNCTION].op;
+    return c->adds ? OK : reason_decline(REASON_NOT_FUSED_LAYOUT);
+  }
   c->add = add;
   c->epilogue.add = tensor_data(add);
   return OK;
@@ -58,7 +62,12 @@ static bool is_gate_of(const Tensor *gate, const Tensor *image) {
   return fits;
 }
 
-/* Which of the two factors, if any, is the image; the product of both is to be row-major. */
+static bool have_same_sizes(const Tensor *a, const Tensor *b) {
+  return a->ndim == b->ndim && !memcmp(a->sizes, b->sizes, a->ndim * sizeof *a->sizes);
+}
+
+/* Which of the two factors, if any, is the image; the product of both is to be row-major. Where each has as many
+ * elements as the image has, the operator multiplies. */
 static Status read_image(const RegionCall *r, Convolution *c) {
   const RegionStep *product = &c->unit->steps[REGION_GATE];
   if (!product->op) {
@@ -72,10 +81,11 @@ static Status read_image(const RegionCall *r, Convolution *c) {
     gate = other;
   }
   if (!fused_is_plain(gate)) return fused_decline(gate);
-  if (!is_gate_of(gate, image)) return reason_decline(REASON_NOT_FUSED_SHAPE);
+  c->multiplies = !is_gate_of(gate, image);
+  if (c->multiplies && !have_same_sizes(gate, image)) return reason_decline(REASON_NOT_FUSED_SHAPE);
   if (!gate->row_major || !image->row_major) return reason_decline(REASON_NOT_FUSED_LAYOUT);
   c->input = image;
-  c->epilogue.gate = tensor_data(gate);
+  if (!c->multiplies) c->epilogue.gate = tensor_data(gate);
   return OK;
 }
 
@@ -132,9 +142,39 @@ static void fold(const Convolution *c, float *scale, float *shift) {
     fold_channels(c->params.out_channels, mean, var, gamma, beta, bias, eps, scale, shift);
 }
 
+/* As the program has it; the result is the caller's. */
+static Status run_step(const RegionCall *r, const RegionStep *step, const IValue *inputs, Tensor **out) {
+  IValue result = IVALUE_NONE;
+  Call call = {.inputs = inputs, .input_count = step->count, .outputs = &result, .output_count = 1};
+  TRY(operator_call(r->call->exec, step->op, &call));
+  *out = result.tensor;
+  return OK;
+}
+
+static Status multiply(const RegionCall *r, Convolution *c) {
+  const RegionStep *product = &c->unit->steps[REGION_GATE];
+  TRY(run_step(r, product, r->arguments + product->first, &c->image));
+  c->input = c->image;
+  return OK;
+}
+
+/* *out becomes the sum with the term. */
+static Status add(const RegionCall *r, const Convolution *c, Tensor **out) {
+  const RegionStep *sum = &c->unit->steps[REGION_SUM];
+  IValue inputs[ADD_ARGUMENTS];
+  Tensor *result = *out;
+  assert(sum->count == ADD_ARGUMENTS);
+  memcpy(inputs, r->arguments + sum->first, sizeof inputs);
+  inputs[sum->through] = ivalue_tensor(result);
+  Status status = run_step(r, sum, inputs, out);
+  tensor_release(result);
+  return status;
+}
+
 /* Makes the numbers of the normalization, the input and the term without gaps; end is called also if it fails. */
-static Status begin(Convolution *c) {
+static Status begin(const RegionCall *r, Convolution *c) {
   int64_t channels = c->params.out_channels;
+  if (c->multiplies) TRY(multiply(r, c));
   if (!tensor_is_contiguous(c->input)) {
     TRY(tensor_contiguous(c->input, &c->image));
     c->input = c->image;
@@ -159,7 +199,7 @@ static void end(Convolution *c) {
 
 /* To `out`. */
 static Status run_to(const RegionCall *r, Convolution *c, Tensor *out) {
-  Status status = begin(c);
+  Status status = begin(r, c);
   if (!status && out->numel)
     status = conv_forward(&r->call->exec->work, &c->params, c->input, c->weight, &c->epilogue, out);
   end(c);
@@ -175,7 +215,7 @@ static Status run_unit(const RegionCall *r, Convolution *c, Tensor **out) {
     tensor_release(result);
   else
     *out = result;
-  return status;
+  return status || !c->adds ? status : add(r, c, out);
 }
 
 /* ---- an expansion and the depthwise convolution of its result ---- */
@@ -195,8 +235,8 @@ static Status run_at_once(const RegionCall *r, Convolution *first, Convolution *
   int64_t sizes[CONV_SPATIAL + 2];
   Tensor *result = NULL;
   Status status;
-  TRY_GOTO(begin(first), done);
-  TRY_GOTO(begin(second), done);
+  TRY_GOTO(begin(r, first), done);
+  TRY_GOTO(begin(r, second), done);
   TRY_GOTO(tensor_empty(DTYPE_FLOAT32, second->params.spatial + 2, conv_result_sizes(&second->params, sizes), &result),
            done);
   if (result->numel)

@@ -95,6 +95,12 @@ static const char program[] =
     "    k = w[:, :, :1, :1].contiguous()\n"
     "    g = torch.sigmoid(torch.conv2d(y, k[:1], None))\n"
     "    return torch.conv2d(x * g, k, b)\n"
+    "def gate_of_elements(x, w, b, y, v):\n"
+    "    k = w[:, :, :1, :1].contiguous()\n"
+    "    g = torch.sigmoid(torch.conv2d(y, k, b))\n"
+    "    return torch.conv2d(x * g, k, b)\n"
+    "def sum_alone(x, w, b, y, v):\n"
+    "    return torch.conv2d(x, w, b, [1, 1], [1, 1], [1, 1], 1) + y\n"
     "def gate_is_written(x, w, b, y, v):\n"
     "    k = w[:, :, :1, :1].contiguous()\n"
     "    g = torch.sigmoid(torch.conv2d(v.expand(1, 16).reshape(1, 16, 1, 1), k, b))\n"
@@ -183,6 +189,8 @@ static const char *const names[] = {"end_relu",
                                     "gate_second",
                                     "gate_of_three",
                                     "gate_of_places",
+                                    "gate_of_elements",
+                                    "sum_alone",
                                     "gate_is_written",
                                     "gate_used_twice",
                                     "norm_relu",
@@ -209,7 +217,7 @@ static void compare(const char *name, int which, const wick_value *expected, con
 }
 
 /* The plan is made for the first arguments and meets the others, too. */
-static void check(const char *name, int first, int which) {
+static void check(const char *name, uint32_t executor, int first, int which) {
   for (int i = 0; i < 5; i++) {
     int n = i < 3 ? first : which;
     wick_value *number = wick_value_int(n), *list, *values[COUNT], *expected = NULL, *got = NULL;
@@ -219,7 +227,7 @@ static void check(const char *name, int first, int which) {
     for (size_t k = 0; k < COUNT; k++) values[k] = wick_value_item(list, k);
     const wick_value *const *arguments = (const wick_value *const *)values;
     wick_status status = call(name, WICK_EXECUTOR_SIMPLE, arguments, COUNT, &expected, &error);
-    wick_status other = call(name, WICK_EXECUTOR_PROFILING, arguments, COUNT, &got, &planned);
+    wick_status other = call(name, executor, arguments, COUNT, &got, &planned);
     if (other != status) print_message("%s %d %d: %s\n", name, n, i, wick_error_message(error ? error : planned));
     assert_int_equal(other, status);
     if (status)
@@ -236,19 +244,25 @@ static void check(const char *name, int first, int which) {
 static void test_chains(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    for (int which = 0; which < ARGUMENTS; which++) check(names[i], which % 2 ? 0 : which, which);
+    for (int which = 0; which < ARGUMENTS; which++)
+      check(names[i], WICK_EXECUTOR_PROFILING, which % 2 ? 0 : which, which);
 }
 
-/* Images and lines whose elements lie otherwise are copied, as convolutions by themselves do; nothing is declined. */
+/* Images and lines whose elements lie otherwise are copied, as convolutions by themselves do, and what is multiplied or
+ * added in another way is so by its operator; nothing is declined. */
 static void test_images_with_gaps(void **state) {
   (void)state;
   static const struct {
     const char *name;
     int which;
-  } cases[] = {{"end_relu", 11}, {"end_relu", 12}, {"norm_sum_relu", 11}, {"end_of_lines", 0}};
+  } cases[] = {{"end_relu", 11},    {"end_relu", 12},        {"norm_sum_relu", 11},
+               {"end_of_lines", 0}, {"gate_of_elements", 0}, {"sum_alone", 6}};
   wick_stats before = {.size = sizeof before}, after = {.size = sizeof after};
   wick_stats_get(&before);
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check(cases[i].name, cases[i].which, cases[i].which);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    check(cases[i].name, WICK_EXECUTOR_PROFILING, cases[i].which, cases[i].which);
+    check(cases[i].name, WICK_EXECUTOR_SPECIALIZING, cases[i].which, cases[i].which); /* whose plans know no sizes */
+  }
   wick_stats_get(&after);
   assert_int_equal(after.declines, before.declines);
 }
