@@ -149,6 +149,7 @@ BY_FUNCTION = {
     "wick_native_data": {"object": "f->native", "name": "CLASS_NAME", "out_data": "&f->out.data"},
     "wick_call_set_result": {"value": "f->tensor"},
     "wick_module_schema": {"method": '"add"'},
+    "wick_module_signature": {"method": '"add"'},
     "wick_module_method_count": {},
     "wick_graph_parse": {"text": "f->ir", "length": "strlen(f->ir)"},
     "wick_graph_of_method": {"method": '"add"'},
@@ -207,13 +208,13 @@ BY_TYPE = {
     "wick_alias *": "f->alias", "wick_alias **": "&f->out.alias", "int *": "&f->out.integer", "uint32_t *": "&f->out.number32", "wick_source_place *": "&f->out.place", "wick_inlined_call *": "&f->out.inlined",
     "wick_tensor_facts *": "&f->out.facts", "wick_graph **": "&f->out.graph", "wick_node **": "&f->out.node", "wick_block **": "&f->out.block", "wick_ir_value **": "&f->out.ir_value", "size_t *": "&f->out.length",
     "double *": "&f->out.number", "struct DLManagedTensor **": "&f->out.managed", "wick_stats *": "&f->out.stats", "wick_memory *": "&f->out.memory", "wick_tensor_view *": "&f->out.view", "wick_quantizer *": "&f->out.quantizer",
-    "wick_promise *": "f->no_promise", "wick_promise **": "&f->out.promise", "const wick_overload *": "f->overload", "wick_parameter *": "&f->out.parameter", "wick_tensor_info *": "&f->out.info", "uint64_t *": "&f->out.number64",
+    "wick_promise *": "f->no_promise", "wick_promise **": "&f->out.promise", "const wick_overload *": "f->overload", "wick_parameter *": "&f->out.parameter", "wick_tensor_info *": "&f->out.info", "wick_value_info *": "&f->out.value_info", "wick_signature *": "f->signature", "const wick_signature *": "f->signature", "wick_signature **": "&f->out.signature", "uint64_t *": "&f->out.number64",
     "wick_error **": "&f->error", "void *": "NULL", "const char *": '"text"', "char *": "NULL",
     "wick_status": "WICK_RUNTIME", "uint32_t": "0", "int32_t": "0", "int64_t": "1", "uint64_t": "0", "size_t": "0", "int": "0", "double": "1",
 }
 # What a call gives up or ends: the fixture must not release it again.
 TAKES = {"wick_value_release": "tensor", "wick_module_release": "module", "wick_runtime_release": "runtime", "wick_trees_release": "trees", "wick_archive_release": "archive_file",
-         "wick_graph_release": "graph", "wick_alias_release": "alias", "wick_cancel_release": "cancel", "wick_profile_release": "profile", "wick_future_release": "future", "wick_function_release": "function", "wick_optimizer_release": "optimizer", "wick_tensor_from_dlpack": "managed"}
+         "wick_graph_release": "graph", "wick_alias_release": "alias", "wick_cancel_release": "cancel", "wick_profile_release": "profile", "wick_signature_release": "signature", "wick_future_release": "future", "wick_function_release": "function", "wick_optimizer_release": "optimizer", "wick_tensor_from_dlpack": "managed"}
 
 # Without a good call here: they fail as with everything right but what it names.
 FAILS = {"wick_node_inlined_call", "wick_node_erase_block", "wick_graph_of_plan", "wick_node_attribute_type", "wick_load_library", "wick_library_find", "wick_call_tensor", "wick_call_operator", "wick_call_poll",
@@ -264,7 +265,7 @@ def may_be_null(function, kind, name, nullable):
     return nullable or takes_null or kind in ("wick_runtime *", "wick_error **") or (kind == "void *" and (name in ("user", "arg") or function.startswith("wick_native_")))
 
 def unset(kind):
-    options = re.match(r"(?:const )?(wick_(?:\w+_options|stats|tensor_view|quantizer|source_place|inlined_call|tensor_facts|tensor_info|parameter|operator|class|file_kind)) \*$", kind)
+    options = re.match(r"(?:const )?(wick_(?:\w+_options|stats|tensor_view|quantizer|source_place|inlined_call|tensor_facts|tensor_info|value_info|parameter|operator|class|file_kind)) \*$", kind)
     return options and f"&({options[1]}){{0}}"
 
 count = 0

@@ -73,6 +73,48 @@ WICK_API const char *wick_module_method_name(const wick_module *module, size_t i
 /* "forward(__torch__.Net self, Tensor x) -> Tensor". Freed with wick_text_free. */
 WICK_API wick_status wick_module_schema(const wick_module *module, const char *method, char **out_text,
                                         wick_error **error);
+/* What a method takes (without self) and what it gives: a result that is a tuple item by item, a dict entry by entry
+ * where the program fixes its keys, else the one result.
+ *
+ *   wick_module_signature(module, "forward", &signature, &error);
+ *   for (size_t i = 0; i < wick_signature_input_count(signature); i++) {
+ *     wick_value_info info = {.size = sizeof info};
+ *     wick_signature_input(signature, i, &info, &error);    // info.name, info.type, info.dtype, info.sizes[...]
+ *   }
+ *   wick_signature_release(signature);
+ *
+ * Names, types and defaults are the schema's. dtypes and sizes are found from what the program does with its inputs:
+ * the first convolution's channels, a linear layer's features, tests that raise, the sizes that a .pt2 was exported
+ * for; of the results, what follows from those. They are what the program is made for, where it is sure of one thing
+ * (of a layer that also takes single samples, the batch), and not all that it runs with. */
+typedef struct wick_signature wick_signature; /* counted; does not change; keeps nothing of the module */
+typedef struct wick_value_info {
+  uint32_t size;        /* sizeof(wick_value_info), set by the caller */
+  uint32_t kind;        /* WICK_TENSOR, WICK_LIST, ...; of what may be one of several: WICK_OTHER */
+  const char *name;     /* of a parameter, a NamedTuple's field, a dict's key; "" where there is none */
+  const char *type;     /* "Optional[Tensor]" */
+  uint32_t is_optional; /* nonzero: None will do */
+  uint32_t has_default; /* nonzero: may be left out */
+  /* of tensors; -1: not known */
+  int32_t dtype; /* WICK_FLOAT32 ... */
+  int32_t ndim;
+  const int64_t *sizes; /* ndim of them, -1 where the program leaves it open; NULL: ndim is not known */
+  int64_t last_size;    /* of the last dimension, which a linear layer fixes though ndim is open */
+  int64_t index_limit;  /* elements are indices, of an embedding's rows: from 0 on and below this */
+} wick_value_info;
+/* Inlines the method and looks through its graph: milliseconds for large programs. Nothing of the module is run. */
+WICK_API wick_status wick_module_signature(const wick_module *module, const char *method, wick_signature **out,
+                                           wick_error **error);
+WICK_API wick_signature *wick_signature_retain(wick_signature *signature);
+WICK_API void wick_signature_release(wick_signature *signature); /* NULL is allowed */
+WICK_API size_t wick_signature_input_count(const wick_signature *signature);
+WICK_API size_t wick_signature_output_count(const wick_signature *signature);
+/* Fills the part of *out that its size covers; pointers hold while the signature does. WICK_NOT_FOUND: no such
+ * index. */
+WICK_API wick_status wick_signature_input(const wick_signature *signature, size_t index, wick_value_info *out,
+                                          wick_error **error);
+WICK_API wick_status wick_signature_output(const wick_signature *signature, size_t index, wick_value_info *out,
+                                           wick_error **error);
 /* The module as an object: attributes with wick_value_get_text. None for a compiled text. */
 WICK_API wick_value *wick_module_object(const wick_module *module);
 WICK_API const char *wick_module_class_name(const wick_module *module); /* "__torch__.Net"; "" for a compiled text */

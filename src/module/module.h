@@ -2,6 +2,7 @@
  *
  *   module/module.h       Module, a view on an Object whose class is a module (this file)
  *   module/lower_graph.h  a method's parameters as arguments
+ *   module/signature.h    what a method takes and gives, as far as its program says
  *   module/freeze.h       attributes as constants */
 #pragma once
 

@@ -12,6 +12,7 @@
  *   pass/types/node_work.h           how much a node has to compute and to move, by its types
  *   pass/types/tensor_facts.h        what the types of tensors tell
  *   pass/types/lasting_facts.h       and what of it no write changes
+ *   pass/types/input_demands.h       what a graph wants of its inputs, for who describes it
  *   pass/motion/attribute_reads.h    reads of attributes that give the same anywhere
  *   pass/motion/attribute_writes.h   attributes that a graph may write
  *   pass/motion/liveness.h           what is needed after a node

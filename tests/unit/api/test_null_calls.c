@@ -37,6 +37,7 @@ typedef struct Fixture {
   wick_future *future;
   wick_function *function;
   wick_optimizer *optimizer;
+  wick_signature *signature;
   wick_attribute attributes[1];
   wick_trees *trees;
   const wick_tree *tree, *children[1];
@@ -88,6 +89,8 @@ typedef struct Fixture {
     wick_inlined_call inlined;
     wick_tensor_facts facts;
     wick_tensor_info info;
+    wick_value_info value_info;
+    wick_signature *signature;
     wick_parameter parameter;
     uint64_t number64;
     int64_t whole;
@@ -214,6 +217,7 @@ static void make_values(Fixture *f) {
   f->object = wick_module_object(f->loaded);
   f->attributes[0] = (wick_attribute){sizeof *f->attributes, WICK_BUFFER, "weight", f->tensor};
   FINE(wick_function_of(f->module, "add", &f->function, &e));
+  FINE(wick_module_signature(f->module, "add", &f->signature, &e));
   wick_optimizer_options sgd = {.size = sizeof sgd, .algorithm = WICK_SGD, .rate = 1};
   FINE(wick_optimizer_new(f->list, &sgd, &f->optimizer, &e));
   FINE(wick_module_state_dict(f->loaded, &f->state, &e));
@@ -312,6 +316,7 @@ static Fixture *fixture_new(void) {
   f->out.facts.size = sizeof f->out.facts;
   f->out.kind.size = sizeof f->out.kind;
   f->out.info.size = sizeof f->out.info;
+  f->out.value_info.size = sizeof f->out.value_info;
   f->out.parameter.size = sizeof f->out.parameter;
   return f;
 }
@@ -328,6 +333,8 @@ static void fixture_free(Fixture *f) {
   wick_function_release(f->function);
   wick_function_release(f->idle);
   wick_function_release(f->out.function);
+  wick_signature_release(f->signature);
+  wick_signature_release(f->out.signature);
   wick_optimizer_release(f->optimizer);
   wick_optimizer_release(f->out.optimizer);
   wick_archive_release(f->archive_file);
@@ -403,6 +410,7 @@ static bool gives_up(const char *function, const char *argument) {
 #define GIVE_UP_cancel f->cancel = NULL
 #define GIVE_UP_profile f->profile = NULL
 #define GIVE_UP_future f->future = NULL
+#define GIVE_UP_signature f->signature = NULL
 #define GIVE_UP_managed f->managed = NULL
 #define GIVE_UP_function f->function = NULL
 #define GIVE_UP_optimizer f->optimizer = NULL
