@@ -6,7 +6,7 @@ The order is the order of the house in docs/design.md.
 """
 import os, re, sys
 
-LAYERS = ["base", "report", "syntax", "tensor", "tile", "compute", "type", "ivalue", "schema", "call", "op", "ir", "interp", "pass", "frontend",
+LAYERS = ["base", "report", "syntax", "tensor", "tile", "native", "compute", "type", "ivalue", "schema", "call", "op", "ir", "interp", "pass", "frontend",
           "trace", "autodiff", "fuse", "executor", "module", "serial", "api", "cli"]
 top = sys.argv[1]
 bad = 0

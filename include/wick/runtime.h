@@ -159,11 +159,17 @@ WICK_API wick_status wick_executor_named(const char *name, uint32_t *out, wick_e
  * WICK_EXECUTOR_DEFAULT. */
 WICK_API uint32_t wick_executor_in_use(wick_runtime *runtime);
 /* What runs groups of pointwise operators as one. Results have the same bits with any. */
-enum { WICK_FUSER_DEFAULT = 0, WICK_FUSER_NONE = 1 /* operator by operator */, WICK_FUSER_TILE = 2 /* interpreted */ };
+enum {
+  WICK_FUSER_DEFAULT = 0,
+  WICK_FUSER_NONE = 1, /* operator by operator */
+  WICK_FUSER_TILE = 2, /* interpreted */
+  WICK_FUSER_NATIVE =
+      3 /* machine code, made beside the calls, where there is such; interpreted until then and elsewhere */
+};
 /* For later calls of modules of this runtime (NULL: of those without one) on a kind of device ("cpu"); a call's options
- * go before. WICK_FUSER_DEFAULT: as the environment's WICK_FUSER=none|tile says. */
+ * go before. WICK_FUSER_DEFAULT: as the environment's WICK_FUSER=none|tile|native says. */
 WICK_API wick_status wick_set_fuser(wick_runtime *runtime, const char *device, uint32_t fuser, wick_error **error);
-/* The one of a name, as WICK_FUSER has it: "none", "tile". WICK_NOT_FOUND: there is none. */
+/* The one of a name, as WICK_FUSER has it: "none", "tile", "native". WICK_NOT_FOUND: there is none. */
 WICK_API wick_status wick_fuser_named(const char *name, uint32_t *out, wick_error **error);
 /* Whose arithmetic quantized linear layers, convolutions and additions follow: "qnnpack" or "onednn" ("fbgemm", "x86"
  * mean the latter), as torch.backends.quantized.engine. The default is onednn on x86, qnnpack elsewhere. runtime NULL:

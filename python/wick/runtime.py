@@ -18,7 +18,7 @@ class limits:
 
     deadline: seconds that each call may take; steps: loop iterations and calls; bytes: that it may hold at once;
     threads: that work within it; deterministic: the same bits on every call; executor: "simple", "specializing",
-    "profiling"; fuser: "none", "tile"; cancel: a Cancel that ends it from another thread (Cancelled is raised; Ctrl-C
+    "profiling"; fuser: "none", "tile", "native"; cancel: a Cancel that ends it from another thread (Cancelled is raised; Ctrl-C
     fires it too); profile: a Profile that records it. What is left out is as in the context around this one.
     """
 
@@ -97,7 +97,8 @@ def executor():
 
 
 def set_fuser(name, device="cpu"):
-    """What runs groups of pointwise operators on a kind of device: "none" (one by one), "tile"; None: the default."""
+    """What runs groups of pointwise operators on a kind of device: "none" (one by one), "tile",
+    "native" (machine code, made beside the calls); None: the default."""
     _C.set_fuser(device, name)
 
 

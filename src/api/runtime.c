@@ -223,7 +223,8 @@ uint32_t wick_executor_in_use(wick_runtime *runtime) {
   return (uint32_t)executor_options_now(runtime)->mode;
 }
 
-_Static_assert((int)WICK_FUSER_TILE == (int)FUSER_TILE && (int)WICK_FUSER_NONE == (int)FUSER_NONE,
+_Static_assert((int)WICK_FUSER_TILE == (int)FUSER_TILE && (int)WICK_FUSER_NONE == (int)FUSER_NONE &&
+                   (int)WICK_FUSER_NATIVE == (int)FUSER_NATIVE,
                "fusers are numbered alike");
 
 wick_status wick_set_fuser(wick_runtime *runtime, const char *device, uint32_t fuser, wick_error **error) {

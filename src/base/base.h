@@ -19,4 +19,5 @@
  * base/fork.h, what happens around a fork, and locks that none finds taken; base/clock.h, the monotonic clock;
  * base/queue.h, the thread that compiles; base/small_blocks.h, small blocks for reuse; base/output_file.h, files that
  * are written at once; base/processor.h, instruction sets; base/library.h, libraries that are opened when needed;
- * base/format.h, what texts are printed by; base/copy_short.h, memcpy for short runs. */
+ * base/machine_code.h, memory whose bytes the processor runs; base/format.h, what texts are printed by;
+ * base/copy_short.h, memcpy for short runs. */

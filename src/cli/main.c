@@ -79,7 +79,7 @@ static bool environment_is_known(void) {
     return false;
   }
   if (fuser && wick_fuser_named(fuser, &found, NULL)) {
-    complain(NULL, "WICK_FUSER: there is no fuser '%s' (none, tile)", fuser);
+    complain(NULL, "WICK_FUSER: there is no fuser '%s' (none, tile, native)", fuser);
     return false;
   }
   if (torch && wick_torch_version_named(torch, &found, NULL)) {

@@ -5,7 +5,7 @@
 
 #include "fuse/compiled.h"
 
-static const char *const names[FUSER_COUNT] = {"default", "none", "tile"};
+static const char *const names[FUSER_COUNT] = {"default", "none", "tile", "native"};
 
 bool fuser_find(Str name, Fuser *out) {
   for (int i = 0; i < FUSER_COUNT; i++) {
@@ -17,9 +17,10 @@ bool fuser_find(Str name, Fuser *out) {
 }
 
 enum { DEVICES = sizeof((Runtime *)NULL)->fusers, DEVICE_TYPES = 32 };
-static _Atomic(const FuseBackend *) backends[FUSER_LIMIT] = {[FUSER_TILE] = &fuse_backend_tile};
+static _Atomic(const FuseBackend *) backends[FUSER_LIMIT] = {
+    [FUSER_TILE] = &fuse_backend_tile, [FUSER_NATIVE] = &fuse_backend_native};
 /* Bit f: back end f; those that calls may take up, of a device type. */
-static _Atomic uint32_t switched_off, there[DEVICE_TYPES] = {[DEVICE_CPU] = 1u << FUSER_TILE};
+static _Atomic uint32_t switched_off, there[DEVICE_TYPES] = {[DEVICE_CPU] = 1u << FUSER_TILE | 1u << FUSER_NATIVE};
 _Static_assert(FUSER_LIMIT <= 32, "a bit for each back end");
 
 static Fuser environment_fuser(void) {
@@ -70,6 +71,7 @@ uint32_t fuse_chain(const Exec *exec, int device_type) {
   if (!asked) asked = environment_fuser();
   if (asked == FUSER_NONE) return 0;
   uint32_t chain = fuse_all_of(device_type);
+  if (asked == FUSER_DEFAULT) chain &= ~(1u << FUSER_NATIVE);          /* for who asks for it */
   if (asked != FUSER_DEFAULT) chain &= 1u << asked | 1u << FUSER_TILE; /* who asks for one has what it falls back to */
   return chain;
 }

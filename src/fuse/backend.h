@@ -5,8 +5,8 @@
  * its operands' signature, and what is still being compiled or was refused falls through to the next (fuse/compiled.h).
  *
  * Switches, from the nearest: the call's (Exec.fuser, for CPU), the runtime's for a device (fuse_set), what
- * WICK_FUSER=none|tile says, all that are there for the device. None of them uses a back end that is switched off
- * (fuse_set_enabled). */
+ * WICK_FUSER=none|tile|native says, all that are there for the device but native code. None of them uses a back end
+ * that is switched off (fuse_set_enabled). */
 #pragma once
 
 #include "call/exec.h"
@@ -16,7 +16,7 @@
 
 /* ORDER fuser: as in wick.h; Exec.fuser and Runtime.fusers hold it. Registered ones have numbers from
  * FUSER_COUNT; higher ones are faster. */
-typedef enum Fuser { FUSER_DEFAULT, FUSER_NONE, FUSER_TILE, FUSER_COUNT, FUSER_LIMIT = 16 } Fuser;
+typedef enum Fuser { FUSER_DEFAULT, FUSER_NONE, FUSER_TILE, FUSER_NATIVE, FUSER_COUNT, FUSER_LIMIT = 16 } Fuser;
 bool fuser_find(Str name, Fuser *out); /* of those that are always there */
 
 typedef struct FuseBackend {
@@ -59,4 +59,4 @@ void fuse_set_enabled(Fuser fuser, bool enabled);
 /* Whether the back end can be asked for on the device. */
 bool fuse_exists(Fuser fuser, int device_type);
 
-extern const FuseBackend fuse_backend_tile;
+extern const FuseBackend fuse_backend_tile, fuse_backend_native;

@@ -334,7 +334,7 @@ static bool enter(FuseCompiled *c) {
 FuseCompiled *fuse_compiled_enter(FuseCompiledList *list, KernelIr *kernel, uint32_t chain,
                                   const FuseSignature *signature, SourceRange range) {
   bool is_coming = false; /* from one back end; slower ones are not asked then */
-  for (Fuser fuser = FUSER_LIMIT; fuser-- > FUSER_COUNT;) {
+  for (Fuser fuser = FUSER_LIMIT; fuser-- > FUSER_NATIVE;) {
     if (!(chain >> fuser & 1)) continue;
     FuseCompiled *c = find(list, fuser, signature);
     if (!c && !is_coming) c = ask(list, kernel, fuser, signature, range);
@@ -352,7 +352,7 @@ FuseCompiled *fuse_compiled_enter(FuseCompiledList *list, KernelIr *kernel, uint
 
 /* The record of the fastest back end that was asked. */
 static FuseCompiled *find_first(FuseCompiledList *list, uint32_t chain, const FuseSignature *signature) {
-  for (Fuser fuser = FUSER_LIMIT; fuser-- > FUSER_COUNT;) {
+  for (Fuser fuser = FUSER_LIMIT; fuser-- > FUSER_NATIVE;) {
     FuseCompiled *c = chain >> fuser & 1 ? find(list, fuser, signature) : NULL;
     if (c) return c;
   }

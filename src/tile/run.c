@@ -77,8 +77,25 @@ static inline int first_result(const TileKernel *kernel) {
   return kernel->argument_count + kernel->constant_count;
 }
 
+static void run_steps(Worker *worker, int64_t n) {
+  const TileKernel *kernel = worker->run->kernel;
+  const TileCompiled *compiled = kernel->compiled;
+  char **values = worker->values, **results = values + first_result(kernel);
+  for (int i = 0; i < compiled->step_count; i++) {
+    const TileStep *step = &compiled->steps[i];
+    if (step->block)
+      step->block(n, values);
+    else
+      run_instruction(worker->run, &kernel->ins[step->ins], n, results[step->ins], values);
+  }
+}
+
 static void run_instructions(Worker *worker, int64_t n) {
   const TileKernel *kernel = worker->run->kernel;
+  if (kernel->compiled) {
+    run_steps(worker, n);
+    return;
+  }
   char **values = worker->values, **results = values + first_result(kernel);
   for (int i = 0; i < kernel->ins_count; i++) run_instruction(worker->run, &kernel->ins[i], n, results[i], values);
 }
@@ -86,6 +103,10 @@ static void run_instructions(Worker *worker, int64_t n) {
 /* Those that are not uniform. */
 static void run_moving_instructions(Worker *worker, int64_t n) {
   const TileKernel *kernel = worker->run->kernel;
+  if (kernel->compiled) {
+    run_steps(worker, n);
+    return;
+  }
   const uint8_t *uniform = worker->run->uniform + first_result(kernel);
   char **values = worker->values, **results = values + first_result(kernel);
   for (int i = 0; i < kernel->ins_count; i++)
@@ -172,6 +193,11 @@ static inline char *place(const Worker *worker, int reg) {
   return worker->buffer + worker->run->place_bytes * worker->run->kernel->places[reg];
 }
 
+/* A register of which one element is enough, as its kernel was compiled. */
+static inline bool is_single(const TileKernel *kernel, int reg) {
+  return kernel->compiled && kernel->compiled->uniform[reg] == TILE_UNIFORM;
+}
+
 /* Constants and numbers fill their buffers once. */
 static void start_worker(Worker *worker, Run *run, char *buffer, int64_t n) {
   const TileKernel *kernel = run->kernel;
@@ -180,15 +206,17 @@ static void start_worker(Worker *worker, Run *run, char *buffer, int64_t n) {
   worker->buffer = buffer;
   if (n > run->block) n = run->block;
   for (int i = 0; i < kernel->constant_count; i++, reg++)
-    spread((TileType)kernel->types[reg], worker->values[reg] = place(worker, reg), &kernel->constants[i], n);
+    spread((TileType)kernel->types[reg], worker->values[reg] = place(worker, reg), &kernel->constants[i],
+           is_single(kernel, reg) ? 1 : n);
   for (int i = 0; i < run->number_count; i++) {
     int r = run->numbers[i].reg;
-    spread((TileType)kernel->types[r], worker->values[r] = place(worker, r), &run->numbers[i].value, n);
+    spread((TileType)kernel->types[r], worker->values[r] = place(worker, r), &run->numbers[i].value,
+           is_single(kernel, r) ? 1 : n);
   }
   int own_place = kernel->place_count;
   for (int i = 0; i < kernel->ins_count; i++, reg++)
     worker->values[reg] =
-        run->uniform_count && run->uniform[reg] ? buffer + run->place_bytes * own_place++ : place(worker, reg);
+        run->own_places && run->uniform[reg] ? buffer + run->place_bytes * own_place++ : place(worker, reg);
 }
 
 /* The numbers of one line: uniform instructions in their order, spread over n elements where that is asked for. */
@@ -199,7 +227,7 @@ static void run_uniform(Worker *worker, int64_t n) {
     if (!run->uniform[reg]) continue;
     char *to = worker->values[reg];
     run_instruction(run, &kernel->ins[i], 1, to, worker->values);
-    if (run->uniform[reg] & SPREAD)
+    if (run->uniform[reg] & TILE_SPREAD)
       repeat((int64_t)dtype_size(tile_type_dtype((TileType)kernel->types[reg])), to, to, n);
   }
 }
@@ -212,6 +240,15 @@ static int64_t choose_line_block(const Run *run, int64_t n, const int64_t *strid
   return stays && run->kernel->ins_count == 1 && block > SPREAD_BLOCK ? SPREAD_BLOCK : block;
 }
 
+/* Nothing but what operands may need goes through a buffer, so blocks may be as long as they like. */
+static bool needs_no_buffers(const Run *run) {
+  const TileKernel *kernel = run->kernel;
+  if (!kernel->compiled) return kernel->constant_count + run->number_count == 0 && kernel->ins_count == 1;
+  bool none = kernel->compiled->step_count == 1 && !kernel->compiled->has_spread;
+  for (int i = 0; i < run->number_count && none; i++) none = is_single(kernel, run->numbers[i].reg);
+  return none;
+}
+
 /* One line of n elements; data and strides in bytes as in `operands`. */
 static void run_line(void *argument, int64_t n, char *const *data, const int64_t *strides) {
   Worker *worker = argument;
@@ -221,15 +258,14 @@ static void run_line(void *argument, int64_t n, char *const *data, const int64_t
   char **values = worker->values;
   bool moving[ITERATE_MAX_OPERANDS], direct[ITERATE_MAX_OPERANDS];
   int64_t block = choose_line_block(run, n, strides);
-  bool all_direct = kernel->constant_count + run->number_count == 0 && kernel->ins_count == 1;
+  bool all_direct = needs_no_buffers(run);
   for (int i = 0; i < run->operand_count; i++) {
     const Operand *operand = &run->operands[i];
     direct[i] = operand->same_layout && strides[i] == operand->size && (i >= outputs || operand->is_target);
-    all_direct &= direct[i];
-    if (i < outputs) continue;
-    moving[i] = strides[i] != 0;
-    if (moving[i]) continue;
-    bool only_one = run->uniform_count && !(run->uniform[operand->reg] & SPREAD);
+    if (i >= outputs) moving[i] = strides[i] != 0;
+    bool only_one = i >= outputs && !moving[i] && run->uniform && run->uniform[operand->reg] == TILE_UNIFORM;
+    all_direct &= direct[i] || (only_one && kernel->compiled);
+    if (i < outputs || moving[i]) continue;
     load(run, operand, values[operand->reg] = place(worker, operand->reg), data[i], 0, only_one ? 1 : block);
   }
   if (all_direct) block = n; /* nothing goes through a buffer */
@@ -337,8 +373,8 @@ static void run_short_line(void *argument, int64_t n, char *const *data, const i
 }
 
 static bool needs_no_gathering(const Run *run, const Iterator *it) {
-  bool fits = run->kernel->ins_count == 1 && run->kernel->output_count == 1 && run->operands[0].is_target &&
-              it->strides[0][0] == run->operands[0].size;
+  bool fits = run->kernel->ins_count == 1 && !run->kernel->compiled && run->kernel->output_count == 1 &&
+              run->operands[0].is_target && it->strides[0][0] == run->operands[0].size;
   for (int i = 0; i < run->operand_count && fits; i++)
     fits = run->operands[i].same_layout && (it->strides[i][0] == 0 || it->strides[i][0] == run->operands[i].size);
   return fits;
@@ -364,6 +400,7 @@ static void run_lines(void *argument, int64_t begin, int64_t end) {
     iterator_run(lines->it, begin, end, run_short_line, &worker);
     return;
   }
+  if (run->uniform_count) run_uniform(&worker, end - begin < run->block ? end - begin : run->block);
   Gather gather = {.worker = &worker, .held = 0, .line_count = 0};
   for (int i = run->kernel->output_count; i < run->operand_count; i++)
     worker.values[run->operands[i].reg] = place(&worker, run->operands[i].reg);
@@ -473,7 +510,7 @@ static bool is_linear(const Run *run) {
 
 static void choose_block(Run *run) {
   const TileKernel *kernel = run->kernel;
-  int places = kernel->place_count + run->uniform_count;
+  int places = kernel->place_count + run->own_places;
   int64_t bytes = (BUFFER_BYTES / (places ? places : 1)) & ~(int64_t)63;
   run->block = bytes / kernel->widest;
   if (run->block > MAX_BLOCK) run->block = MAX_BLOCK;
@@ -484,12 +521,12 @@ static void choose_block(Run *run) {
 static void find_uniform(Run *run, const Iterator *it) {
   const TileKernel *kernel = run->kernel;
   int outputs = kernel->output_count, first = first_result(kernel), count = 0;
-  uint8_t *uniform = run->uniform;
-  if (it->sizes[0] < SHORT_LINE) return;
+  uint8_t *uniform = run->found_uniform;
+  if (kernel->compiled || it->sizes[0] < SHORT_LINE) return;
   bool stationary = false;
   for (int i = outputs; i < run->operand_count; i++) stationary |= it->strides[i][0] == 0;
   if (!stationary) return;
-  memset(uniform, UNIFORM, (size_t)first); /* constants and numbers */
+  memset(uniform, TILE_UNIFORM, (size_t)first); /* constants and numbers */
   for (int i = outputs; i < run->operand_count; i++) uniform[run->operands[i].reg] = it->strides[i][0] == 0;
   for (int i = 0; i < kernel->ins_count; i++) {
     const uint16_t operands[3] = {kernel->ins[i].a, kernel->ins[i].b, kernel->ins[i].c};
@@ -498,11 +535,13 @@ static void find_uniform(Run *run, const Iterator *it) {
     uniform[first + i] = all;
     count += all;
     for (int k = 0; k < 3 && !all; k++)
-      if (operands[k] != KERNEL_NO_VALUE && uniform[operands[k]]) uniform[operands[k]] |= SPREAD;
+      if (operands[k] != KERNEL_NO_VALUE && uniform[operands[k]]) uniform[operands[k]] |= TILE_SPREAD;
   }
   for (int i = 0; i < outputs; i++)
-    if (uniform[kernel->outputs[i]]) uniform[kernel->outputs[i]] |= SPREAD;
-  if (kernel->place_count + count <= MAX_PLACES) run->uniform_count = count; /* else blocks would get too short */
+    if (uniform[kernel->outputs[i]]) uniform[kernel->outputs[i]] |= TILE_SPREAD;
+  if (!count || kernel->place_count + count > MAX_PLACES) return; /* nothing, or blocks would get too short */
+  run->uniform = uniform;
+  run->uniform_count = run->own_places = count;
 }
 
 /* Who may write an output before the block is done: the last instruction, for then every operand was read at this
@@ -512,9 +551,10 @@ static void choose_targets(Run *run) {
   int first_ins = first_result(kernel);
   for (int i = 0; i < kernel->output_count; i++) {
     int reg = kernel->outputs[i];
-    bool fine = reg >= first_ins && !(run->uniform_count && run->uniform[reg]);
+    bool fine = reg >= first_ins && !(run->uniform && run->uniform[reg]);
+    bool is_last = reg == kernel->register_count - 1 && (!kernel->compiled || kernel->compiled->is_in_order);
     for (int k = 0; k < i && fine; k++) fine = kernel->outputs[k] != reg;
-    for (int k = kernel->output_count; k < run->operand_count && fine && reg != kernel->register_count - 1; k++)
+    for (int k = kernel->output_count; k < run->operand_count && fine && !is_last; k++)
       fine = run->tensors[k]->storage != run->tensors[i]->storage;
     run->operands[i].is_target = fine;
   }
@@ -542,12 +582,26 @@ static bool run_simple(const TileKernel *kernel, const TileArgument *arguments, 
 Status tile_run_begin(Run *run, const TileKernel *kernel, int64_t numel, const TileArgument *arguments,
                       Tensor *const *outputs) {
   run->kernel = kernel;
-  run->operand_count = run->number_count = run->uniform_count = 0;
+  run->operand_count = run->number_count = 0;
+  run->own_places = 0;
+  run->uniform = kernel->compiled ? kernel->compiled->uniform : NULL;
+  run->uniform_count = kernel->compiled ? kernel->compiled->uniform_count : 0;
   run->divided_by_zero = false;
   for (int i = 0; i < kernel->output_count; i++) add_operand(run, outputs[i], kernel->outputs[i], true);
   for (int i = 0; i < kernel->argument_count; i++)
     if (kernel->used[i]) TRY(add_argument(run, (uint16_t)i, &arguments[i], numel));
   return OK;
+}
+
+/* Whether all arguments that a compiled kernel takes for one number along a line are so. it: NULL where all operands
+ * are one line. */
+static bool suits(const Run *run, const Iterator *it) {
+  const TileCompiled *compiled = run->kernel->compiled;
+  if (!compiled || !compiled->other) return true;
+  for (int i = run->kernel->output_count; i < run->operand_count; i++)
+    if (compiled->uniform[run->operands[i].reg] && (!it || it->sizes[0] < SHORT_LINE || it->strides[i][0]))
+      return false;
+  return true;
 }
 
 Status tile_run(const TileKernel *kernel, int threads, const TileArgument *arguments, Tensor *const *outputs) {
@@ -561,6 +615,7 @@ Status tile_run(const TileKernel *kernel, int threads, const TileArgument *argum
   TRY(tile_run_begin(&run, kernel, numel, arguments, outputs));
   int64_t grain = kernel->ins_count > 2 ? HEAVY_GRAIN : GRAIN;
   if (is_linear(&run)) {
+    if (!suits(&run, NULL)) return tile_run(kernel->compiled->other, threads, arguments, outputs);
     choose_block(&run);
     choose_targets(&run);
     if (numel <= grain)
@@ -570,6 +625,7 @@ Status tile_run(const TileKernel *kernel, int threads, const TileArgument *argum
   } else {
     Iterator it;
     TRY(iterator_init(&it, run.operand_count, run.tensors));
+    if (!suits(&run, &it)) return tile_run(kernel->compiled->other, threads, arguments, outputs);
     find_uniform(&run, &it);
     choose_block(&run);
     choose_targets(&run);

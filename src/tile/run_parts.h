@@ -30,13 +30,12 @@ typedef struct Number { /* a register that holds one number for all elements */
   KernelConstant value;
 } Number;
 
-/* Registers that hold one number along a line. */
-enum { UNIFORM = 1, SPREAD = 2 /* a whole block of it is asked for */ };
-
 typedef struct Run {
   const TileKernel *kernel;
-  int uniform_count; /* of instructions: their values live in buffers of their own, after the kernel's */
-  uint8_t uniform[KERNEL_MAX_VALUES]; /* set where uniform_count is */
+  int uniform_count;      /* of instructions */
+  int own_places;         /* that their values live in, after the kernel's; 0: in the kernel's */
+  const uint8_t *uniform; /* of each register: TILE_UNIFORM, TILE_SPREAD; NULL: none is */
+  uint8_t found_uniform[KERNEL_MAX_VALUES];
   int operand_count, number_count;
   int64_t block, place_bytes;
   _Atomic bool divided_by_zero;

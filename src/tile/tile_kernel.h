@@ -13,6 +13,27 @@ typedef struct TileIns {
   TileLoop *loop;          /* NULL for ROUND_TO, SPECIAL and LINE */
 } TileIns;
 
+/* Registers that hold one number along a line. */
+enum { TILE_UNIFORM = 1, TILE_SPREAD = 2 /* a whole block of it is asked for */ };
+
+/* A block of compiled code: values[r] is register r's block of n elements, or of one element where it is uniform. */
+typedef void TileBlock(int64_t n, char *const *values);
+typedef struct TileStep {
+  TileBlock *block; /* NULL: the loop of instruction `ins` */
+  uint16_t ins;
+} TileStep;
+
+/* What is run in place of the instructions, where somebody compiled them (native/native_kernel.h): steps, of which some
+ * stand for many instructions. Which registers are uniform was settled then. */
+typedef struct TileCompiled {
+  int step_count, uniform_count; /* the latter of instructions; they are run one by one, once for each line */
+  bool has_spread;
+  bool is_in_order; /* one block, which writes the last register after it has read all */
+  const TileStep *steps;
+  const uint8_t *uniform;         /* of each register */
+  const struct TileKernel *other; /* for runs where such an argument moves; NULL: there are none */
+} TileCompiled;
+
 /* Immutable. */
 typedef struct TileKernel {
   KernelIr *ir;                                                                /* held */
@@ -28,6 +49,7 @@ typedef struct TileKernel {
   int place_count;  /* buffers of temporary values that a run needs */
   uint16_t *places; /* the buffer of every register; KERNEL_NO_VALUE for unused arguments */
   size_t bytes;
+  const TileCompiled *compiled; /* borrowed; NULL: instructions are run as they stand */
 } TileKernel;
 Status tile_kernel_new(KernelIr *ir, TileKernel **out) MUST_CHECK;
 void tile_kernel_free(TileKernel *kernel); /* NULL is fine */
