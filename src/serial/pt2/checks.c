@@ -1,6 +1,7 @@
 #include "serial/pt2/checks.h"
 
 #include <assert.h>
+#include <math.h>
 
 #include "serial/pt2/expression.h"
 
@@ -93,6 +94,11 @@ static const Json *find_member(const Json *object, Str name) {
   return NULL;
 }
 
+/* What conditions ask. */
+static void add_symbol(Pt2Checks *checks, const char *name, Value *value) {
+  map_put(&checks->sizes, str_from(name), value);
+}
+
 static void check_sizes(Pt2Builder *b, Pt2Checks *checks, const Json *sizes, Value *tensor, const char *label,
                         uint32_t place) {
   int64_t dim = 0;
@@ -103,8 +109,8 @@ static void check_sizes(Pt2Builder *b, Pt2Checks *checks, const Json *sizes, Val
   for (const Json *e = json_first(sizes); e; e = json_next(e), dim++) {
     Value *size = PT2_EMIT(b, "aten::size", tensor, pt2_constant(b, ivalue_int(dim)));
     const char *what = arena_printf(arena, "%s.size(%lld)", label, (long long)dim);
-    map_put(&checks->sizes, str_from(what), size);
-    map_put(&checks->sizes, str_from(arena_printf(arena, "flat_args[%u].size(%lld)", place, (long long)dim)), size);
+    add_symbol(checks, what, size);
+    add_symbol(checks, arena_printf(arena, "flat_args[%u].size(%lld)", place, (long long)dim), size);
     check_number(b, checks, e, size, what);
   }
 }
@@ -114,6 +120,8 @@ void pt2_check_input(Pt2Builder *b, Pt2Checks *checks, Str name, Value *value, c
     const Json *sizes = json_array(find_member(json_get(checks->graph, "tensor_values"), name), "sizes");
     if (sizes) check_sizes(b, checks, sizes, value, label, place);
   } else if (value->type->kind == TYPE_INT) {
+    add_symbol(checks, label, value);
+    add_symbol(checks, arena_printf(b->graph->arena, "flat_args[%u]", place), value);
     check_number(b, checks, find_member(json_get(checks->graph, "sym_int_values"), name), value, label);
   }
 }
@@ -121,8 +129,10 @@ void pt2_check_input(Pt2Builder *b, Pt2Checks *checks, Str name, Value *value, c
 void pt2_check_constant(Pt2Builder *b, Value *value, IValue constant, const char *label) {
   Arena *arena = b->graph->arena;
   Value *expected = pt2_constant(b, ivalue_retain(constant));
-  bool is_none = constant.tag == TAG_NONE;
-  Value *differs = is_none ? PT2_EMIT(b, "aten::__isnot__", value, expected) : PT2_EMIT(b, "aten::ne", value, expected);
+  bool is_none = constant.tag == TAG_NONE, is_nan = constant.tag == TAG_FLOAT && isnan(constant.f);
+  Value *differs = is_none  ? PT2_EMIT(b, "aten::__isnot__", value, expected)
+                   : is_nan ? PT2_EMIT(b, "aten::eq", value, value)
+                            : PT2_EMIT(b, "aten::ne", value, expected);
   pt2_raise_if(b, differs,
                str_from(arena_printf(arena, "%s was %s when the program was exported, and can't be anything else",
                                      label, is_none ? "None" : "another value")),
@@ -148,28 +158,51 @@ static bool solve(Pt2Builder *b, Pt2Checks *checks, const Pt2Formula *formula) {
   return true;
 }
 
-/* Conditions that the model itself made of sizes. Those of other forms than comparisons of sizes are left out. */
+/* What can't be checked is said whenever the program runs, also one that was saved. */
+static void warn_unchecked(Pt2Builder *b, const char *text) {
+  Value *message = pt2_string(b, str_from(text)), *level = pt2_constant(b, ivalue_int(2));
+  PT2_EMIT(b, "aten::warn", message, level);
+}
+
+/* Conditions that the model itself made of sizes. */
 static void check_guard(Pt2Builder *b, const Pt2Checks *checks, Str text) {
-  Guard guard;
-  if (!guard_read(b, text, &guard)) return;
-  Value *left = expression_emit(b, guard.left, &checks->sizes),
-        *right = expression_emit(b, guard.right, &checks->sizes);
-  if (!left || !right) return;
-  char *shown = arena_printf(b->graph->arena, "the program was exported for sizes with " STR_FMT, PT2_SHORT(text));
+  Arena *arena = b->graph->arena;
+  const Expression *guard = guard_read(b, text);
+  Value *holds = guard ? expression_emit(b, guard, &checks->sizes) : NULL;
+  if (!holds || holds->type->kind != TYPE_BOOL) {
+    warn_unchecked(
+        b, arena_printf(arena, "the program was exported for arguments with " STR_FMT ", which wick can't check",
+                        PT2_SHORT(text)));
+    return;
+  }
+  char *shown = arena_printf(arena, "the program was exported for sizes with " STR_FMT, PT2_SHORT(text));
   for (char *c = shown; *c; c++)
     if (*c == '{' || *c == '}') *c = '?';
-  pt2_raise_if(b, PT2_EMIT(b, "aten::__not__", PT2_EMIT(b, guard.op, left, right)), str_from(shown), 0, NULL);
+  pt2_raise_if(b, PT2_EMIT(b, "aten::__not__", holds), str_from(shown), 0, NULL);
+}
+
+/* Sizes by the same formula are equal, whatever its symbols are. */
+static bool check_same_formula(Pt2Builder *b, const Pt2Formula *formula) {
+  for (const Pt2Formula *other = formula->next; other; other = other->next)
+    if (str_equal(other->text, formula->text)) {
+      check_equal(b, formula->value, other->value, formula->what,
+                  arena_printf(b->graph->arena, ", as %s", other->what));
+      return true;
+    }
+  return false;
+}
+static void check_formula(Pt2Builder *b, Pt2Checks *checks, const Pt2Formula *f) {
+  Value *expected = expression_emit(b, f->expression, &checks->symbols);
+  if (expected)
+    check_equal(b, f->value, expected, f->what, "");
+  else if (!solve(b, checks, f) && !check_same_formula(b, f) && expression_has_other(f->expression))
+    warn_unchecked(b, arena_printf(b->graph->arena, "%s is to be " STR_FMT ", which wick can't check", f->what,
+                                   PT2_SHORT(f->text)));
 }
 
 void pt2_checks_finish(Pt2Builder *b, Pt2Checks *checks) {
   Str text;
-  for (const Pt2Formula *f = checks->formulas; f; f = f->next) {
-    Value *expected = expression_emit(b, f->expression, &checks->symbols);
-    if (expected)
-      check_equal(b, f->value, expected, f->what, "");
-    else
-      solve(b, checks, f);
-  }
+  for (const Pt2Formula *f = checks->formulas; f; f = f->next) check_formula(b, checks, f);
   for (const Json *e = json_first(checks->guards); e; e = json_next(e))
     if (json_string(e, &text)) check_guard(b, checks, text);
 }

@@ -10,7 +10,7 @@ typedef struct Pt2Checks {
   const Json *graph, *ranges;  /* of the program: what is known of values; of symbols */
   Map symbols;                 /* name -> Value, once an input says what it is */
   Map origins;                 /* name -> where from, as messages call it: text */
-  Map sizes;                   /* "x.size(0)" -> Value */
+  Map sizes;                   /* "x.size(0)", "n" -> Value */
   const Json *guards;          /* conditions on those, as texts */
   struct Pt2Formula *formulas; /* what is to be checked when all inputs are known */
 } Pt2Checks;

@@ -59,6 +59,7 @@ static const Expression *negate(Reader *r, const Expression *e) {
   return is_plain ? make_int(r, -e->number) : make_pair(r, EXPRESSION_PRODUCT, make_int(r, -1), e);
 }
 
+static const Expression *read_either(Reader *r);
 static const Expression *read_sum(Reader *r);
 static const Expression *read_power(Reader *r);
 
@@ -100,6 +101,7 @@ static void skip_keywords(Reader *r) {
   }
 }
 
+/* As sympy and Python call them. */
 static const struct {
   const char *name;
   ExpressionKind kind;
@@ -107,10 +109,48 @@ static const struct {
                  {"Mul", EXPRESSION_PRODUCT},
                  {"FloorDiv", EXPRESSION_FLOOR_DIVISION},
                  {"CleanDiv", EXPRESSION_FLOOR_DIVISION},
+                 {"IntTrueDiv", EXPRESSION_DIVISION},
+                 {"FloatTrueDiv", EXPRESSION_DIVISION},
+                 {"Rational", EXPRESSION_DIVISION},
                  {"Mod", EXPRESSION_REMAINDER},
                  {"PythonMod", EXPRESSION_REMAINDER},
+                 {"Pow", EXPRESSION_POWER},
+                 {"PowByNatural", EXPRESSION_POWER},
+                 {"FloatPow", EXPRESSION_POWER},
                  {"Max", EXPRESSION_LARGEST},
-                 {"Min", EXPRESSION_SMALLEST}};
+                 {"max", EXPRESSION_LARGEST},
+                 {"sym_max", EXPRESSION_LARGEST},
+                 {"Min", EXPRESSION_SMALLEST},
+                 {"min", EXPRESSION_SMALLEST},
+                 {"sym_min", EXPRESSION_SMALLEST},
+                 {"FloorToInt", EXPRESSION_FLOOR},
+                 {"floor", EXPRESSION_FLOOR},
+                 {"CeilToInt", EXPRESSION_CEILING},
+                 {"ceiling", EXPRESSION_CEILING},
+                 {"ceil", EXPRESSION_CEILING},
+                 {"TruncToInt", EXPRESSION_TRUNCATED},
+                 {"trunc", EXPRESSION_TRUNCATED},
+                 {"ToFloat", EXPRESSION_AS_FLOAT},
+                 {"sym_float", EXPRESSION_AS_FLOAT},
+                 {"OpaqueUnaryFn_sqrt", EXPRESSION_ROOT},
+                 {"_sym_sqrt", EXPRESSION_ROOT},
+                 {"sqrt", EXPRESSION_ROOT},
+                 {"Abs", EXPRESSION_MAGNITUDE},
+                 {"abs", EXPRESSION_MAGNITUDE},
+                 {"BitwiseFn_bitwise_or", EXPRESSION_BITS_OR},
+                 {"BitwiseFn_bitwise_xor", EXPRESSION_BITS_XOR},
+                 {"BitwiseFn_bitwise_and", EXPRESSION_BITS_AND},
+                 {"LShift", EXPRESSION_SHIFTED_LEFT},
+                 {"RShift", EXPRESSION_SHIFTED_RIGHT},
+                 {"Equality", EXPRESSION_EQUAL},
+                 {"Unequality", EXPRESSION_UNEQUAL},
+                 {"StrictLessThan", EXPRESSION_LESS},
+                 {"LessThan", EXPRESSION_AT_MOST},
+                 {"StrictGreaterThan", EXPRESSION_GREATER},
+                 {"GreaterThan", EXPRESSION_AT_LEAST},
+                 {"And", EXPRESSION_AND},
+                 {"Or", EXPRESSION_OR},
+                 {"Not", EXPRESSION_NOT}};
 static ExpressionKind kind_of(Str name) {
   Str last = str_after_last(name, '.'); /* "torch.utils._sympy.functions.FloorDiv" */
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
@@ -118,8 +158,8 @@ static ExpressionKind kind_of(Str name) {
   return EXPRESSION_OTHER;
 }
 
-/* After "L": ['x'][1].size()[0], as "x[1].size(0)". */
-static const Expression *read_size(Reader *r) {
+/* After "L": ['x'][1].size()[0], as "x[1].size(0)"; ['n'], as "n". */
+static const Expression *read_place(Reader *r) {
   const char *name = ""; /* of the arena: what fails leaves nothing */
   bool is_first = true;
   while (take(r, "[")) {
@@ -134,10 +174,38 @@ static const Expression *read_size(Reader *r) {
     if (!take(r, "]") || strlen(name) > MAX_NAME) fail(r);
     is_first = false;
   }
-  need(r, ".size()[");
+  if (is_first) fail(r);
+  if (!take(r, ".")) return make_symbol(r, str_from(name));
+  if (!take(r, "size()[")) { /* strides */
+    if (!read_word(r).length) fail(r);
+    need(r, "()");
+    if (take(r, "[")) {
+      read_digits(r);
+      need(r, "]");
+    }
+    return make(r, EXPRESSION_OTHER, 0, NULL);
+  }
   const char *symbol = arena_printf(r->arena, "%s.size(%lld)", name, (long long)read_digits(r));
   need(r, "]");
   return make_symbol(r, str_from(symbol));
+}
+
+/* A power by a small number is a product: of ints an int. */
+static const Expression *make_power(Reader *r, const Expression *base, const Expression *exponent) {
+  if (exponent->kind != EXPRESSION_INT || exponent->number < 1 || exponent->number > 8)
+    return make_pair(r, EXPRESSION_POWER, base, exponent);
+  const Expression *product = base;
+  for (int64_t i = 1; i < exponent->number; i++) product = make_pair(r, EXPRESSION_PRODUCT, product, base);
+  return product;
+}
+static const Expression *make_call(Reader *r, Str name, uint32_t count, const Expression *const *parts) {
+  Str last = str_after_last(name, '.');
+  ExpressionKind kind = kind_of(name);
+  if (str_is(last, "ModularIndexing") && count == 3) /* (x // y) % z */
+    return make_pair(r, EXPRESSION_REMAINDER, make_pair(r, EXPRESSION_FLOOR_DIVISION, parts[0], parts[1]), parts[2]);
+  if (str_is(last, "Identity") && count == 1) return parts[0];
+  if (kind == EXPRESSION_POWER && count == 2) return make_power(r, parts[0], parts[1]);
+  return make(r, kind, count, parts);
 }
 
 static const Expression *read_call(Reader *r, Str name) {
@@ -165,10 +233,27 @@ static const Expression *read_call(Reader *r, Str name) {
       continue;
     }
     r->at = before + (count ? 1 : 0);
-    parts[count++] = read_sum(r);
+    parts[count++] = read_either(r);
   }
   r->at++;
-  return make(r, kind_of(name), count, parts);
+  return make_call(r, name, count, parts);
+}
+
+static bool is_of_number(int c) {
+  return (c >= '0' && c <= '9') || c == '.' || c == 'e';
+}
+static const Expression *read_number(Reader *r) {
+  size_t begin = r->at, end = begin;
+  for (bool after_e = false; end < r->text.length; after_e = r->text.data[end++] == 'e') {
+    char c = r->text.data[end];
+    if (!is_of_number((unsigned char)c) && !(after_e && (c == '-' || c == '+'))) break;
+  }
+  Str digits = str_slice(r->text, begin, end);
+  if (str_find_char(digits, '.') < 0 && str_find_char(digits, 'e') < 0) return make_int(r, read_digits(r));
+  Expression *e = make(r, EXPRESSION_FLOAT, 0, NULL);
+  if (!str_to_double(digits, &e->real)) fail(r);
+  r->at = end;
+  return e;
 }
 
 static const Expression *read_atom(Reader *r) {
@@ -176,16 +261,15 @@ static const Expression *read_atom(Reader *r) {
   if (++r->depth > MAX_DEPTH) fail(r);
   const Expression *e;
   if (take(r, "(")) {
-    e = read_sum(r);
+    e = read_either(r);
     need(r, ")");
   } else if (take(r, "-")) {
     e = negate(r, read_power(r)); /* -x**2 is -(x**2) */
   } else if (c >= '0' && c <= '9') {
-    e = make_int(r, read_digits(r));
-    if (r->at < r->text.length && (r->text.data[r->at] == '.' || r->text.data[r->at] == 'e')) fail(r);
+    e = read_number(r);
   } else if (is_word(c, true)) {
     Str word = read_word(r);
-    e = r->is_guard && str_is(word, "L") ? read_size(r) : take(r, "(") ? read_call(r, word) : make_symbol(r, word);
+    e = r->is_guard && str_is(word, "L") ? read_place(r) : take(r, "(") ? read_call(r, word) : make_symbol(r, word);
   } else {
     fail(r);
   }
@@ -194,13 +278,7 @@ static const Expression *read_atom(Reader *r) {
 }
 static const Expression *read_power(Reader *r) {
   const Expression *base = read_atom(r);
-  if (!take(r, "**")) return base;
-  const Expression *exponent = read_atom(r);
-  if (exponent->kind != EXPRESSION_INT || exponent->number < 1 || exponent->number > 8)
-    return make_pair(r, EXPRESSION_OTHER, base, exponent);
-  const Expression *product = base;
-  for (int64_t i = 1; i < exponent->number; i++) product = make_pair(r, EXPRESSION_PRODUCT, product, base);
-  return product;
+  return take(r, "**") ? make_power(r, base, read_atom(r)) : base;
 }
 static const Expression *read_product(Reader *r) {
   const Expression *left = read_power(r);
@@ -210,7 +288,7 @@ static const Expression *read_product(Reader *r) {
     else if (take(r, "*"))
       left = make_pair(r, EXPRESSION_PRODUCT, left, read_power(r));
     else if (take(r, "/"))
-      left = make_pair(r, EXPRESSION_OTHER, left, read_power(r));
+      left = make_pair(r, EXPRESSION_DIVISION, left, read_power(r));
     else if (take(r, "%"))
       left = make_pair(r, EXPRESSION_REMAINDER, left, read_power(r));
     else
@@ -229,44 +307,85 @@ static const Expression *read_sum(Reader *r) {
   }
 }
 
+/* Of ints, the ones that bind less first. */
+static const struct {
+  const char *text;
+  ExpressionKind kind;
+} bit_operators[] = {{"|", EXPRESSION_BITS_OR},
+                     {"^", EXPRESSION_BITS_XOR},
+                     {"&", EXPRESSION_BITS_AND},
+                     {"<<", EXPRESSION_SHIFTED_LEFT},
+                     {">>", EXPRESSION_SHIFTED_RIGHT}};
+static const Expression *read_bits(Reader *r, size_t level) {
+  if (level == sizeof bit_operators / sizeof *bit_operators) return read_sum(r);
+  const Expression *left = read_bits(r, level + 1);
+  while (take(r, bit_operators[level].text))
+    left = make_pair(r, bit_operators[level].kind, left, read_bits(r, level + 1));
+  return left;
+}
+
+/* In this order: "<=" begins with "<". */
+static const struct {
+  const char *text;
+  ExpressionKind kind;
+} comparisons[] = {{"==", EXPRESSION_EQUAL},    {"!=", EXPRESSION_UNEQUAL}, {"<=", EXPRESSION_AT_MOST},
+                   {">=", EXPRESSION_AT_LEAST}, {"<", EXPRESSION_LESS},     {">", EXPRESSION_GREATER}};
+static const Expression *read_comparison(Reader *r) {
+  const Expression *left = read_bits(r, 0);
+  for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++)
+    if (take(r, comparisons[i].text)) return make_pair(r, comparisons[i].kind, left, read_bits(r, 0));
+  return left;
+}
+/* A word of Python's, not the beginning of a longer one. */
+static bool take_word(Reader *r, const char *word) {
+  size_t before = r->at;
+  if (take(r, word) && (r->at == r->text.length || !is_word((unsigned char)r->text.data[r->at], false))) return true;
+  r->at = before;
+  return false;
+}
+static const Expression *read_negation(Reader *r) {
+  if (!take_word(r, "not")) return read_comparison(r);
+  const Expression *negated = read_comparison(r);
+  return make(r, EXPRESSION_NOT, 1, &negated);
+}
+static const Expression *read_both(Reader *r) {
+  const Expression *left = read_negation(r);
+  while (take_word(r, "and")) left = make_pair(r, EXPRESSION_AND, left, read_negation(r));
+  return left;
+}
+static const Expression *read_either(Reader *r) {
+  const Expression *left = read_both(r);
+  while (take_word(r, "or")) left = make_pair(r, EXPRESSION_OR, left, read_both(r));
+  return left;
+}
+
 const Expression *expression_read(Pt2Builder *b, Str text) {
   Reader r = {.b = b, .arena = b->graph->arena, .text = text};
   if (text.length > MAX_TEXT) fail(&r);
-  const Expression *e = read_sum(&r);
+  const Expression *e = read_either(&r);
   if (peek(&r)) fail(&r);
   return e;
 }
 
 /* ---- conditions ---- */
 
-static const struct {
-  const char *text, *op;
-} comparisons[] = {{"==", "aten::eq"}, {"!=", "aten::ne"}, {"<=", "aten::le"},
-                   {">=", "aten::ge"}, {"<", "aten::lt"},  {">", "aten::gt"}};
-
 typedef struct GuardReader {
   Reader reader;
-  Guard *out;
+  const Expression *read;
 } GuardReader;
 static void read_guard(void *argument) {
   GuardReader *g = argument;
-  Reader *r = &g->reader;
-  g->out->left = read_sum(r);
-  for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons && !g->out->op; i++)
-    if (take(r, comparisons[i].text)) g->out->op = comparisons[i].op;
-  if (!g->out->op) fail(r);
-  g->out->right = read_sum(r);
-  if (peek(r)) fail(r);
+  g->read = read_either(&g->reader);
+  if (peek(&g->reader)) fail(&g->reader);
 }
-bool guard_read(Pt2Builder *b, Str text, Guard *out) {
-  *out = (Guard){0};
-  if (text.length > MAX_TEXT) return false;
-  GuardReader g = {.reader = {.b = b, .arena = b->graph->arena, .text = text, .is_guard = true}, .out = out};
+const Expression *guard_read(Pt2Builder *b, Str text) {
+  if (text.length > MAX_TEXT) return NULL;
+  GuardReader g = {.reader = {.b = b, .arena = b->graph->arena, .text = text, .is_guard = true}};
   Status status = arena_protect(b->graph->arena, read_guard, &g);
-  if (!status) return true;
+  if (!status) return g.read;
   if (status->code != ERROR_DATA) catch_throw(b->graph->arena->catch_point, status);
   status_free(status);
-  return false;
+  return NULL;
 }
 
 /* ---- linear ones ---- */
@@ -313,29 +432,68 @@ bool expression_is_linear(const Expression *e, Str *symbol, int64_t *factor, int
 
 /* ---- in the graph ---- */
 
-static const char *const operators[] = {[EXPRESSION_SUM] = "aten::add",
-                                        [EXPRESSION_PRODUCT] = "aten::mul",
-                                        [EXPRESSION_FLOOR_DIVISION] = "aten::floordiv",
-                                        [EXPRESSION_REMAINDER] = "aten::remainder",
-                                        [EXPRESSION_LARGEST] = "prim::max",
-                                        [EXPRESSION_SMALLEST] = "prim::min"};
+/* What a kind is made of, and gives. */
+typedef enum Meaning { MEANS_NOTHING, MEANS_NUMBER, MEANS_CONDITION } Meaning;
+static const struct {
+  const char *op;
+  uint8_t least, most; /* how many parts */
+  uint8_t takes, gives;
+} operators[] = {[EXPRESSION_SUM] = {"aten::add", 1, 255, MEANS_NUMBER, MEANS_NUMBER},
+                 [EXPRESSION_PRODUCT] = {"aten::mul", 1, 255, MEANS_NUMBER, MEANS_NUMBER},
+                 [EXPRESSION_FLOOR_DIVISION] = {"aten::floordiv", 2, 2, MEANS_NUMBER, MEANS_NUMBER},
+                 [EXPRESSION_DIVISION] = {"aten::div", 2, 2, MEANS_NUMBER, MEANS_NUMBER},
+                 [EXPRESSION_REMAINDER] = {"aten::remainder", 2, 2, MEANS_NUMBER, MEANS_NUMBER},
+                 [EXPRESSION_POWER] = {"aten::pow", 2, 2, MEANS_NUMBER, MEANS_NUMBER},
+                 [EXPRESSION_LARGEST] = {"prim::max", 1, 255, MEANS_NUMBER, MEANS_NUMBER},
+                 [EXPRESSION_SMALLEST] = {"prim::min", 1, 255, MEANS_NUMBER, MEANS_NUMBER},
+                 [EXPRESSION_FLOOR] = {"aten::floor", 1, 1, MEANS_NUMBER, MEANS_NUMBER},
+                 [EXPRESSION_CEILING] = {"aten::ceil", 1, 1, MEANS_NUMBER, MEANS_NUMBER},
+                 [EXPRESSION_TRUNCATED] = {"aten::Int", 1, 1, MEANS_NUMBER, MEANS_NUMBER},
+                 [EXPRESSION_AS_FLOAT] = {"aten::Float", 1, 1, MEANS_NUMBER, MEANS_NUMBER},
+                 [EXPRESSION_ROOT] = {"aten::sqrt", 1, 1, MEANS_NUMBER, MEANS_NUMBER},
+                 [EXPRESSION_MAGNITUDE] = {"prim::abs", 1, 1, MEANS_NUMBER, MEANS_NUMBER},
+                 [EXPRESSION_BITS_OR] = {"aten::__or__", 2, 2, MEANS_NUMBER, MEANS_NUMBER},
+                 [EXPRESSION_BITS_XOR] = {"aten::__xor__", 2, 2, MEANS_NUMBER, MEANS_NUMBER},
+                 [EXPRESSION_BITS_AND] = {"aten::__and__", 2, 2, MEANS_NUMBER, MEANS_NUMBER},
+                 [EXPRESSION_SHIFTED_LEFT] = {"aten::__lshift__", 2, 2, MEANS_NUMBER, MEANS_NUMBER},
+                 [EXPRESSION_SHIFTED_RIGHT] = {"aten::__rshift__", 2, 2, MEANS_NUMBER, MEANS_NUMBER},
+                 [EXPRESSION_EQUAL] = {"aten::eq", 2, 2, MEANS_NUMBER, MEANS_CONDITION},
+                 [EXPRESSION_UNEQUAL] = {"aten::ne", 2, 2, MEANS_NUMBER, MEANS_CONDITION},
+                 [EXPRESSION_LESS] = {"aten::lt", 2, 2, MEANS_NUMBER, MEANS_CONDITION},
+                 [EXPRESSION_AT_MOST] = {"aten::le", 2, 2, MEANS_NUMBER, MEANS_CONDITION},
+                 [EXPRESSION_GREATER] = {"aten::gt", 2, 2, MEANS_NUMBER, MEANS_CONDITION},
+                 [EXPRESSION_AT_LEAST] = {"aten::ge", 2, 2, MEANS_NUMBER, MEANS_CONDITION},
+                 [EXPRESSION_AND] = {"aten::__and__", 1, 255, MEANS_CONDITION, MEANS_CONDITION},
+                 [EXPRESSION_OR] = {"aten::__or__", 1, 255, MEANS_CONDITION, MEANS_CONDITION},
+                 [EXPRESSION_NOT] = {"aten::__not__", 1, 1, MEANS_CONDITION, MEANS_CONDITION},
+                 [EXPRESSION_OTHER] = {NULL, 0, 0, MEANS_NOTHING, MEANS_NOTHING}};
 
-/* Asked before anything is inserted. */
-static bool is_known(const Expression *e, const Map *symbols) {
-  if (e->kind == EXPRESSION_OTHER || (e->kind == EXPRESSION_SYMBOL && !map_has(symbols, e->symbol))) return false;
-  if (e->kind > EXPRESSION_SYMBOL && !e->count) return false;
+bool expression_has_other(const Expression *e) {
+  bool has = e->kind == EXPRESSION_OTHER;
+  for (uint32_t i = 0; i < e->count && !has; i++) has = expression_has_other(e->parts[i]);
+  return has;
+}
+/* Asked before anything is inserted. MEANS_NOTHING: a symbol is not known, or an operator. */
+static Meaning meaning_of(const Expression *e, const Map *symbols) {
+  if (e->kind == EXPRESSION_INT || e->kind == EXPRESSION_FLOAT) return MEANS_NUMBER;
+  if (e->kind == EXPRESSION_SYMBOL) return map_has(symbols, e->symbol) ? MEANS_NUMBER : MEANS_NOTHING;
+  if (e->count < operators[e->kind].least || e->count > operators[e->kind].most) return MEANS_NOTHING;
   for (uint32_t i = 0; i < e->count; i++)
-    if (!is_known(e->parts[i], symbols)) return false;
-  return true;
+    if (meaning_of(e->parts[i], symbols) != operators[e->kind].takes) return MEANS_NOTHING;
+  return operators[e->kind].gives;
 }
 static Value *emit(Pt2Builder *b, const Expression *e, const Map *symbols) {
   assert(e->kind != EXPRESSION_OTHER && e->size <= MAX_PARTS);
   if (e->kind == EXPRESSION_INT) return pt2_constant(b, ivalue_int(e->number));
+  if (e->kind == EXPRESSION_FLOAT) return pt2_constant(b, ivalue_float(e->real));
   if (e->kind == EXPRESSION_SYMBOL) return map_get(symbols, e->symbol);
+  assert(e->count >= operators[e->kind].least);
   Value *value = emit(b, e->parts[0], symbols);
-  for (uint32_t i = 1; i < e->count; i++) value = PT2_EMIT(b, operators[e->kind], value, emit(b, e->parts[i], symbols));
+  if (operators[e->kind].most == 1) return PT2_EMIT(b, operators[e->kind].op, value);
+  for (uint32_t i = 1; i < e->count; i++)
+    value = PT2_EMIT(b, operators[e->kind].op, value, emit(b, e->parts[i], symbols));
   return value;
 }
 Value *expression_emit(Pt2Builder *b, const Expression *e, const Map *symbols) {
-  return is_known(e, symbols) ? emit(b, e, symbols) : NULL;
+  return meaning_of(e, symbols) != MEANS_NOTHING ? emit(b, e, symbols) : NULL;
 }
