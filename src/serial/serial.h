@@ -26,6 +26,8 @@
  *   serial/pt2/builder.h             its graph on the way: values by name
  *   serial/pt2/argument.h            what nodes are given and give
  *   serial/pt2/target.h              what they call
+ *   serial/pt2/operator_call.h       operators of the registry
+ *   serial/pt2/functionalized.h      those that write, without that
  *   serial/pt2/higher_order.h        calls that take graphs
  *   serial/pt2/source_place.h        where in the model's source nodes come from
  *   serial/pt2/autocast.h            what regions of autocast cast

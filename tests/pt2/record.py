@@ -111,6 +111,30 @@ class Items(nn.Module):
         return x[:n].sum(), torch.zeros(n), x[x > 0].sum()
 
 
+class Regions(nn.Module):
+    """Graphs that are called for a hint or a mode, a loop that keeps every round, a product with a result of another
+    dtype, text that is printed."""
+
+    def forward(self, x, y):
+        import torch._higher_order_ops as higher
+        from torch._higher_order_ops.hints_wrap import hints_wrapper
+        from torch._higher_order_ops.out_dtype import out_dtype
+        from torch._higher_order_ops.strict_mode import strict_mode
+        from torch._higher_order_ops.while_loop import while_loop_stack_output_op
+
+        higher.print("of {} and {}", 2, 3)
+        i, rounds = while_loop_stack_output_op(lambda i, z: i < 3, lambda i, z: (i + 1, z * 2), (torch.tensor(0), x), ())
+        z = hints_wrapper(lambda x: torch.relu(x) + 1, (x,), {}, hints={"fast": True})
+        return i, rounds, z, strict_mode(lambda x: x * 3, (x,)), out_dtype(torch.ops.aten.mm.default, torch.int32, y, y)
+
+
+class Viewed(nn.Module):
+    """Numbers as the bits of others."""
+
+    def forward(self, x):
+        return x.view(torch.int32) + 1, x.view(torch.int16), x.view(torch.float64)
+
+
 class Tied(nn.Module):
     def __init__(self):
         super().__init__()
@@ -144,6 +168,9 @@ PROGRAMS = {
     "effects_core": (Effects(), [((torch.eye(3) + R(3, 3) / 9,), {})], None, True),
     "reduced": (Reduced(), [((R(2, 3),), {})], None, False),
     "items": (Items(), [((R(5), torch.tensor(3)), {}), ((R(5), torch.tensor(2)), {})], None, False),
+    "regions": (Regions(), [((R(2, 3), torch.randint(-9, 9, (3, 3), dtype=torch.int8)), {})], None, False),
+    "regions_core": (Regions(), [((R(2, 3), torch.randint(-9, 9, (3, 3), dtype=torch.int8)), {})], None, True),
+    "viewed": (Viewed(), [((R(2, 4),), {})], None, False),
     "tied": (Tied(), [((R(2, 3),), {})], None, False),
 }
 

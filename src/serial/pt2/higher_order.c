@@ -167,19 +167,38 @@ static Values insert_condition(Pt2Builder *b, const Json *loop, const Values *ar
   b->condition_depth--;
   return results;
 }
-/* while_loop(condition graph, body graph, carried, others) */
+/* An empty list for each. */
+static Values new_lists(Pt2Builder *b, size_t count) {
+  Values lists = new_values(b, count);
+  while (lists.count < count) lists.items[lists.count++] = graph_insert_list(b->graph, TYPE(TENSOR), 0, NULL);
+  return lists;
+}
+static void append_each(Pt2Builder *b, const Values *lists, Value *const *items) {
+  for (uint32_t i = 0; i < lists->count; i++) PT2_EMIT(b, "aten::append", lists->items[i], items[i]);
+}
+static Values stack_each(Pt2Builder *b, const Values *lists) {
+  Values stacked = new_values(b, lists->count);
+  Value *first_dim = pt2_constant(b, ivalue_int(0));
+  for (uint32_t i = 0; i < lists->count; i++)
+    stacked.items[stacked.count++] = PT2_EMIT(b, "aten::stack", lists->items[i], first_dim);
+  return stacked;
+}
+/* while_loop(condition graph, body graph, carried, others) gives what is carried at the end; while_loop_stack_output
+ * what is carried after each round, stacked. */
 static void build_while(Pt2Builder *b, const Pt2Target *target, const Json *node) {
-  (void)target;
+  bool gives_all = strcmp(target->name, "while_loop") != 0;
   Values carried = list_at(b, node, 2), others = list_at(b, node, 3), all = join(b, &carried, &others);
   uint32_t count = carried.count;
-  Values tested = insert_condition(b, node, &all);
+  Values tested = insert_condition(b, node, &all), lists = new_lists(b, gives_all ? count : 0);
   LoopSite site = loop_begin(b, pt2_constant(b, ivalue_int(INT64_MAX)), as_condition(b, &tested), &carried);
   all = join(b, &carried, &others);
   Values next = insert_graph(b, graph_at(b, node, 1), &all);
   if (next.count != count) pt2_fail(b, ERROR_DATA, "a loop's body gives another number of values than it takes");
+  append_each(b, &lists, next.items);
   all = join(b, &next, &others);
   tested = insert_condition(b, node, &all);
   Values given = loop_end(b, &site, as_condition(b, &tested), &next);
+  if (gives_all) given = stack_each(b, &lists);
   define(b, node, &given);
 }
 
@@ -190,8 +209,7 @@ static void build_rounds(Pt2Builder *b, const Json *node, Values carried, const 
   size_t results = json_count(json_array(graph, "outputs"));
   uint32_t kept = carried.count;
   if (!xs->count || results < kept) pt2_fail(b, ERROR_DATA, "nothing to go over, or too few results");
-  Values lists = new_values(b, results - kept);
-  while (lists.count < results - kept) lists.items[lists.count++] = graph_insert_list(b->graph, TYPE(TENSOR), 0, NULL);
+  Values lists = new_lists(b, results - kept);
   Value *first_dim = pt2_constant(b, ivalue_int(0));
   Value *trips = PT2_EMIT(b, "aten::size", xs->items[0], first_dim);
   LoopSite site = loop_begin(b, trips, pt2_constant(b, ivalue_bool(true)), &carried);
@@ -201,12 +219,10 @@ static void build_rounds(Pt2Builder *b, const Json *node, Values carried, const 
         PT2_EMIT(b, "aten::select", xs->items[i], first_dim, block_input(site.loop->blocks[0], 0));
   Values inner = join(b, &carried, &elements), all = join(b, &inner, others);
   Values given = insert_graph(b, graph, &all);
-  for (uint32_t i = 0; i < lists.count; i++) PT2_EMIT(b, "aten::append", lists.items[i], given.items[kept + i]);
+  append_each(b, &lists, given.items + kept);
   given.count = kept;
   Values last = loop_end(b, &site, pt2_constant(b, ivalue_bool(true)), &given);
-  Values stacked = new_values(b, lists.count);
-  for (uint32_t i = 0; i < lists.count; i++)
-    stacked.items[stacked.count++] = PT2_EMIT(b, "aten::stack", lists.items[i], first_dim);
+  Values stacked = stack_each(b, &lists);
   all = join(b, &last, &stacked);
   define(b, node, &all);
 }
@@ -258,6 +274,22 @@ static void build_autocast(Pt2Builder *b, const Pt2Target *target, const Json *n
   b->autocast = outer;
   define(b, node, &results);
 }
+/* strict_mode(graph, operands), hints_wrapper(graph, operands, named operands, hints=...) */
+static void build_region(Pt2Builder *b, const Pt2Target *target, const Json *node) {
+  Values operands = list_at(b, node, 1);
+  (void)target;
+  const Json *third = json_next(json_next(json_first(json_array(node, "inputs"))));
+  if (json_first(json_get(json_get(third, "arg"), "as_string_to_argument")) && !pt2_text(b, third, "name").length)
+    pt2_fail(b, ERROR_UNSUPPORTED, "operands by name");
+  Values results = insert_graph(b, graph_at(b, node, 0), &operands);
+  define(b, node, &results);
+}
+/* foreach_map(graph, operands...) */
+static void build_foreach(Pt2Builder *b, const Pt2Target *target, const Json *node) {
+  (void)target;
+  Values operands = rest_from(b, node, 1), results = insert_graph(b, graph_at(b, node, 0), &operands);
+  define(b, node, &results);
+}
 /* invoke_subgraph(graph, name, operands...) */
 static void build_subgraph(Pt2Builder *b, const Pt2Target *target, const Json *node) {
   (void)target;
@@ -268,10 +300,14 @@ static void build_subgraph(Pt2Builder *b, const Pt2Target *target, const Json *n
 const Pt2Target pt2_higher_order_targets[] = {
     {"cond", build_cond, NULL},
     {"while_loop", build_while, NULL},
+    {"while_loop_stack_output", build_while, NULL},
     {"map_impl", build_map, NULL},
     {"scan", build_scan, NULL},
     {"wrap_with_set_grad_enabled", build_grad_mode, NULL},
     {"wrap_with_autocast", build_autocast, NULL},
     {"invoke_subgraph", build_subgraph, NULL},
+    {"strict_mode", build_region, NULL},
+    {"hints_wrapper", build_region, NULL},
+    {"foreach_map", build_foreach, NULL},
 };
 const size_t pt2_higher_order_count = sizeof pt2_higher_order_targets / sizeof *pt2_higher_order_targets;

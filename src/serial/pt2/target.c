@@ -2,11 +2,11 @@
  * programs of torch.export call besides, or call otherwise than TorchScript does, is one row here. */
 #include "serial/pt2/target.h"
 
-#include "call/operator.h"
 #include "call/operator_library.h"
 #include "serial/pt2/argument.h"
-#include "serial/pt2/autocast.h"
+#include "serial/pt2/functionalized.h"
 #include "serial/pt2/higher_order.h"
+#include "serial/pt2/operator_call.h"
 #include "serial/pt2/source_place.h"
 
 enum { MAX_GRAPH_DEPTH = 50 };
@@ -20,14 +20,17 @@ static void define(Pt2Builder *b, const Json *node, Value *value) {
 
 /* ---- numbers ---- */
 
-/* The node's arguments as values, at most `max` of them; how many. */
-static uint32_t read_arguments(Pt2Builder *b, const Json *node, uint32_t max, Value **out) {
+/* The arguments from that one on as values, at most `max` of them; how many. */
+static uint32_t read_arguments_from(Pt2Builder *b, const Json *first, uint32_t max, Value **out) {
   uint32_t count = 0;
-  for (const Json *e = json_first(json_array(node, "inputs")); e; e = json_next(e)) {
+  for (const Json *e = first; e; e = json_next(e)) {
     if (count == max) pt2_fail(b, ERROR_DATA, "more than %u arguments", max);
     out[count++] = pt2_argument_value(b, json_get(e, "arg"), NULL);
   }
   return count;
+}
+static uint32_t read_arguments(Pt2Builder *b, const Json *node, uint32_t max, Value **out) {
+  return read_arguments_from(b, first_of(node, "inputs"), max, out);
 }
 static void need(const Pt2Builder *b, uint32_t count, uint32_t wanted) {
   if (count < wanted) pt2_fail(b, ERROR_DATA, "%u arguments, not %u", count, wanted);
@@ -132,152 +135,112 @@ static void build_assert_metadata(Pt2Builder *b, const Pt2Target *target, const 
   }
 }
 
-/* ---- operators of the registry ---- */
-
-#define OPS "torch.ops."
-
-/* "torch.ops.aten.add.Tensor": aten::add, Tensor. False: it is not of that form. */
-typedef struct OpName {
-  Str name, overload;
-} OpName;
-static bool split_name(const Pt2Builder *b, Str target, OpName *out) {
-  if (!str_starts_with(target, OPS) || target.length > 300) return false;
-  Str rest = str_slice(target, strlen(OPS), target.length);
-  ptrdiff_t first = str_find_char(rest, '.'), last = str_rfind_char(rest, '.');
-  if (first <= 0 || last <= first) return false;
-  Str space = str_slice(rest, 0, (size_t)first), name = str_slice(rest, (size_t)first + 1, (size_t)last);
-  out->name = str_from(arena_printf(b->graph->arena, STR_FMT "::" STR_FMT, STR_ARG(space), STR_ARG(name)));
-  out->overload = str_slice(rest, (size_t)last + 1, rest.length);
-  if (str_is(out->overload, "default")) out->overload = STR("");
-  return true;
-}
-
-/* A call of an operator: what it is given and what it gives, the first of each. */
-typedef struct OpCall {
-  OpName name;
-  const Json *inputs, *outputs;
-} OpCall;
-
-/* A bool where a tensor is wanted: the type of the result goes by it, as by a tensor without dimensions. */
-static NamedValue bool_as_tensor(Pt2Builder *b, const Type *type, NamedValue value) {
-  if (type && type->kind == TYPE_OPTIONAL) type = type->elements[0];
-  bool is_bool = value.is_constant ? value.constant.tag == TAG_BOOL : value.value->type->kind == TYPE_BOOL;
-  if (!is_bool || !type || type->kind != TYPE_TENSOR) return value;
-  return (NamedValue){.value = PT2_EMIT(b, "aten::tensor", named_value(b->graph, &value))};
-}
-/* full of a bool gives bools: TorchScript's takes numbers, and is told the dtype. */
-static bool wants_bool_dtype(const FunctionSchema *schema, const Json *inputs) {
-  bool is_bool = false, has_dtype = false;
-  Str name;
-  for (const Json *e = inputs; e; e = json_next(e)) {
-    const Json *argument = json_get(e, "arg");
-    if (!json_string(json_get(e, "name"), &name)) continue;
-    is_bool = is_bool || (str_is(name, "fill_value") && json_get(argument, "as_bool"));
-    has_dtype = has_dtype || str_is(name, "dtype");
-  }
-  return is_bool && !has_dtype && str_is(schema->name, "aten::full");
-}
-
-/* The arguments as the schema names them; a number where it wants a tensor's stands for one. */
-static void read_call(Pt2Builder *b, const Json *inputs, const FunctionSchema *schema, CallArguments *out) {
-  uint32_t most = 0, at = 0;
-  for (const Json *e = inputs; e; e = json_next(e)) most++;
-  NamedValue *positional = ARENA_ARRAY(b->graph->arena, NamedValue, most + 1),
-             *keywords = ARENA_ARRAY(b->graph->arena, NamedValue, most + 2);
-  *out = (CallArguments){.positional = positional, .keywords = keywords};
-  for (const Json *e = inputs; e; e = json_next(e), at++) {
-    Str name = pt2_text(b, e, "name");
-    ptrdiff_t place = schema_find_argument(schema, name);
-    int64_t kind = 0;
-    json_int(json_get(e, "kind"), &kind);
-    bool is_positional = kind != 2 && out->keyword_count == 0 &&
-                         (place < 0 || (place == (ptrdiff_t)at && !schema->arguments[place].kwarg_only));
-    if (is_positional) place = (ptrdiff_t)at;
-    const Type *type = place >= 0 && place < (ptrdiff_t)schema->argument_count ? schema->arguments[place].type : NULL;
-    NamedValue value = bool_as_tensor(b, type, pt2_argument(b, json_get(e, "arg"), type));
-    if (type && type->kind == TYPE_NUMBER && !value.is_constant && value.value->type->kind == TYPE_BOOL)
-      value.value = PT2_EMIT(b, "aten::Int", value.value);
-    if (is_positional) {
-      positional[out->count++] = value;
-    } else {
-      value.name = name;
-      keywords[out->keyword_count++] = value;
-    }
-  }
-  if (wants_bool_dtype(schema, inputs))
-    keywords[out->keyword_count++] =
-        (NamedValue){.name = STR("dtype"), .constant = ivalue_int(DTYPE_BOOL), .is_constant = true};
-}
-
-static void define_results(Pt2Builder *b, const Json *outputs, Value *result, uint32_t returns) {
-  Value **values = &result;
-  if (returns > 1) values = graph_insert_tuple_unpack(b->graph, result);
-  pt2_define_outputs(b, outputs, returns, values);
-}
-
-/* Of overloads with a number in the place of a tensor, and a bool as that number, the one with the tensor: TorchScript
- * takes no bool for a number, and an int gives ints where a bool gives bools. */
-static const Operator *find_operator(const OpCall *of) {
-  static const char *const tensor_overloads[] = {"Tensor", "self"};
-  const Operator *op = operator_find_overload(of->name.name, of->name.overload), *other = NULL;
-  bool has_bool = false;
-  for (const Json *e = of->inputs; e && !has_bool; e = json_next(e))
-    has_bool = json_get(json_get(e, "arg"), "as_bool") != NULL;
-  if (!has_bool || !str_starts_with(of->name.overload, "Scalar")) return op;
-  for (size_t i = 0; i < 2 && !other; i++) other = operator_find_overload(of->name.name, str_from(tensor_overloads[i]));
-  return other ? other : op;
-}
-
-static void build_operator(Pt2Builder *b, const OpCall *of) {
-  const OpName *name = &of->name;
-  const Operator *op = find_operator(of);
-  CallArguments call;
-  MatchedSchema matched;
-  StrBuf why = {.max_length = 2000};
-  const FunctionSchema *schema = operator_schema(op);
-  pt2_try(b, operator_schema_status(schema));
-  pt2_try(b, operator_check_name(op));
-  read_call(b, of->inputs, schema, &call);
-  bool fits =
-      !(op->flags & OP_BUILTIN) && schema_try_match(b->graph, schema, b->graph->range, &call, true, &why, &matched);
-  if (fits) {
-    strbuf_dispose(&why);
-    Symbol kind = symbol_intern(name->name);
-    if (kind == SYMBOL_NONE) pt2_try(b, status_out_of_memory());
-    pt2_autocast_inputs(b, op, &matched);
-    Node *made = operator_insert_node(b->graph, op, kind, b->graph->range, &matched);
-    pt2_define_outputs(b, of->outputs, made->output_count, made->outputs);
-    return;
-  }
-  /* A number in the place of a tensor, ...: another overload takes it. */
-  strbuf_dispose(&why);
-  define_results(b, of->outputs, operator_emit(b->graph, b->exec, name->name, b->graph->range, &call),
-                 schema->return_count);
-}
-
-/* Another operator of the registry, without overload, in the place of this one. */
+/* Another operator of the registry in the place of this one: "aten::reshape", "aten::view_copy.dtype". */
 static void build_other(Pt2Builder *b, const Pt2Target *target, const Json *node) {
-  build_operator(b, &(OpCall){{str_from(target->op), STR("")}, first_of(node, "inputs"), first_of(node, "outputs")});
+  Str name = str_from(target->op), overload = STR("");
+  ptrdiff_t dot = str_find_char(name, '.');
+  if (dot > 0) {
+    overload = str_slice(name, (size_t)dot + 1, name.length);
+    name = str_slice(name, 0, (size_t)dot);
+  }
+  pt2_build_call(b, &(Pt2OpCall){{name, overload}, first_of(node, "inputs"), first_of(node, "outputs")});
+}
+
+static const char view_as_dtype[] = "torch.ops.aten.view.dtype";
+
+/* print(format, values...) */
+static void print_values(Pt2Builder *b, const Json *first) {
+  enum { MAX_VALUES = 20 };
+  Value *values[MAX_VALUES];
+  IValue format;
+  Str name;
+  for (const Json *e = first; e; e = json_next(e))
+    if (json_string(json_get(e, "name"), &name) && name.length) pt2_fail(b, ERROR_UNSUPPORTED, "values by name");
+  uint32_t count = read_arguments_from(b, first, MAX_VALUES, values);
+  if (!count || !value_is_constant(values[0], &format) || format.tag != TAG_STRING)
+    pt2_fail(b, ERROR_DATA, "no format");
+  Str text = ivalue_str(format);
+  for (size_t i = 0; i < text.length; i++) {
+    if (text.data[i] == '{' && i + 1 < text.length && text.data[i + 1] == '}')
+      i++;
+    else if (text.data[i] == '{' || text.data[i] == '}')
+      pt2_fail(b, ERROR_UNSUPPORTED, "a format that is more than {}");
+  }
+  Value *printed = count > 1 ? pt2_emit(b, "aten::format", count, values) : values[0];
+  graph_insert_node(b->graph, graph_create(b->graph, SYM_prim_Print, 1, &printed, 0));
+}
+
+static const char print_name[] = "torch.ops.higher_order.print";
+static void build_print(Pt2Builder *b, const Pt2Target *target, const Json *node) {
+  (void)target;
+  print_values(b, first_of(node, "inputs"));
+}
+
+/* The operator of the registry; NULL: there is none. Overloads that TorchScript has no way to call would become another
+ * one in a saved program. */
+static const Operator *find_operator(const Pt2Builder *b, Str target) {
+  Pt2OpName name;
+  const Operator *op = pt2_split_name(b, target, &name) ? operator_find_overload(name.name, name.overload) : NULL;
+  return op && !operator_schema(op)->is_blocked ? op : NULL;
 }
 
 /* with_effects(token, operator, arguments...) gives a token and what the operator gives. Tokens say in which order to
  * run what has effects, which is that of the nodes: they stand for None. */
 static const char effects[] = "torch.ops.higher_order.with_effects";
 
-static Str operator_with_effects(const Json *node) {
+/* The operator that a node of a higher order calls: what its arguments name first. Empty: there is none. */
+static Str operator_within(const Json *node) {
   Str name;
-  const Json *first = first_of(node, "inputs"), *second = first ? json_next(first) : NULL;
-  return json_string(json_get(json_get(second, "arg"), "as_operator"), &name) ? name : STR("");
+  for (const Json *e = first_of(node, "inputs"); e; e = json_next(e))
+    if (json_string(json_get(json_get(e, "arg"), "as_operator"), &name)) return name;
+  return STR("");
 }
 static void build_effects(Pt2Builder *b, const Pt2Target *target, const Json *node) {
   const Json *inputs = first_of(node, "inputs"), *outputs = first_of(node, "outputs");
-  OpName name;
+  const Json *second = inputs ? json_next(inputs) : NULL;
+  Pt2OpName name;
+  Str called;
   (void)target;
-  if (!outputs || !split_name(b, operator_with_effects(node), &name))
+  if (!outputs || !json_string(json_get(json_get(second, "arg"), "as_operator"), &called))
     pt2_fail(b, ERROR_DATA, "no operator with effects");
+  bool prints = str_is(called, print_name);
+  if (!prints && (!find_operator(b, called) || !pt2_split_name(b, called, &name)))
+    pt2_fail(b, ERROR_UNSUPPORTED, "what has effects is no operator");
   Value *token = pt2_argument_value(b, json_get(inputs, "arg"), NULL);
   pt2_define(b, pt2_argument_name(outputs), token);
-  build_operator(b, &(OpCall){name, json_next(json_next(inputs)), json_next(outputs)});
+  if (prints)
+    print_values(b, json_next(second));
+  else
+    pt2_build_call(b, &(Pt2OpCall){name, json_next(second), json_next(outputs)});
+}
+
+/* out_dtype(operator, dtype, arguments...) is the operator of arguments that are converted to the dtype that holds them
+ * and the result, then converted to that. */
+static void build_out_dtype(Pt2Builder *b, const Pt2Target *target, const Json *node) {
+  enum { MAX_ARGUMENTS = 10 };
+  Value *arguments[MAX_ARGUMENTS + 1];
+  NamedValue positional[MAX_ARGUMENTS];
+  const Json *e = first_of(node, "inputs");
+  const Operator *op = find_operator(b, operator_within(node));
+  CallArguments call = {.positional = positional};
+  (void)target;
+  if (!e || !json_get(json_get(e, "arg"), "as_operator") || !op) pt2_fail(b, ERROR_DATA, "no operator");
+  uint32_t count = read_arguments_from(b, json_next(e), MAX_ARGUMENTS + 1, arguments);
+  if (!count || arguments[0]->type->kind != TYPE_INT) pt2_fail(b, ERROR_DATA, "no dtype");
+  Value *given = arguments[0], *dtype = given;
+  for (uint32_t i = 1; i < count; i++) {
+    if (arguments[i]->type->kind == TYPE_FLOAT) pt2_fail(b, ERROR_UNSUPPORTED, "a number that is no int");
+    if (arguments[i]->type->kind == TYPE_TENSOR)
+      dtype = PT2_EMIT(b, "aten::promote_types", dtype, PT2_EMIT(b, "prim::dtype", arguments[i]));
+  }
+  for (uint32_t i = 1; i < count; i++) {
+    bool is_tensor = arguments[i]->type->kind == TYPE_TENSOR;
+    positional[call.count++] =
+        (NamedValue){.value = is_tensor ? PT2_EMIT(b, "aten::to", arguments[i], dtype) : arguments[i]};
+  }
+  Pt2Results results = pt2_call_operator(b, op, &call);
+  if (results.count != 1) pt2_fail(b, ERROR_DATA, "an operator that gives several values");
+  define(b, node, PT2_EMIT(b, "aten::to", results.values[0], given));
 }
 
 /* ---- the table ---- */
@@ -322,9 +285,16 @@ static const Pt2Target targets[] = {
     {"torch.ops.aten.sym_storage_offset.default", build_call, "aten::storage_offset"},
     /* Whether a view is possible depends on strides, and export relies on those that its own kernels give. */
     {"torch.ops.aten.view.default", build_other, "aten::reshape"},
+    /* TorchScript takes a dtype for a size here. Nothing writes to what is viewed so: pt2_check_targets. */
+    {view_as_dtype, build_other, "aten::view_copy.dtype"},
     {"torch.ops.aten.item.default", build_item, NULL},
     {"torch.ops.aten._local_scalar_dense.default", build_item, NULL},
     {effects, build_effects, NULL},
+    {"torch.ops.higher_order.auto_functionalized", pt2_build_functionalized, NULL},
+    {"torch.ops.higher_order.auto_functionalized_v2", pt2_build_functionalized_views, NULL},
+    {"torch._higher_order_ops.auto_functionalize.auto_functionalized", pt2_build_functionalized, NULL},
+    {"torch.ops.higher_order.out_dtype", build_out_dtype, NULL},
+    {print_name, build_print, NULL},
     {"torch.ops.aten._assert_scalar.default", build_assert, NULL},
     {"torch.ops.aten._assert_tensor_metadata.default", build_assert_metadata, NULL},
 };
@@ -341,7 +311,7 @@ static const Pt2Target *find_target(Str name) {
 
 static void build_node(Pt2Builder *b, const Json *node) {
   Str target = pt2_text(b, node, "target"), name = STR("");
-  OpName op;
+  Pt2OpName op;
   json_string(json_get(node, "name"), &name);
   if (!name.length) name = pt2_argument_name(json_first(json_array(node, "outputs")));
   const char *outer = b->where;
@@ -351,8 +321,8 @@ static void build_node(Pt2Builder *b, const Json *node) {
   const Pt2Target *row = find_target(target);
   if (row)
     row->build(b, row, node);
-  else if (split_name(b, target, &op))
-    build_operator(b, &(OpCall){op, first_of(node, "inputs"), first_of(node, "outputs")});
+  else if (pt2_split_name(b, target, &op))
+    pt2_build_call(b, &(Pt2OpCall){op, first_of(node, "inputs"), first_of(node, "outputs")});
   b->where = outer;
   b->graph->range = range;
 }
@@ -365,38 +335,49 @@ void pt2_build_nodes(Pt2Builder *b, const Json *graph) {
 typedef struct Missing {
   const Pt2Builder *b;
   Map names;
+  bool writes, views_dtype;
 } Missing;
 
-/* Overloads that TorchScript has no way to call, as view.dtype, would become another one in a saved program. */
-static bool is_known(const Pt2Builder *b, Str target) {
-  OpName name;
-  if (find_target(target)) return true;
-  const Operator *op = split_name(b, target, &name) ? operator_find_overload(name.name, name.overload) : NULL;
-  return op && !operator_schema(op)->is_blocked;
+static void check_node(Missing *m, const Json *node) {
+  Str target = pt2_text(m->b, node, "target"), within = operator_within(node);
+  const Operator *op = find_operator(m->b, target);
+  if (!op && !find_target(target)) map_put(&m->names, target, m);
+  if (within.length && !find_operator(m->b, within) && !find_target(within)) map_put(&m->names, within, m);
+  m->writes = m->writes || (op && operator_schema(op)->is_mutable);
+  m->views_dtype = m->views_dtype || str_is(target, view_as_dtype);
 }
 static void check_nodes(Missing *m, const Json *graph, uint32_t depth) {
   if (depth > MAX_GRAPH_DEPTH) pt2_fail(m->b, ERROR_DATA, "graphs within graphs are nested too deeply");
   for (const Json *node = json_first(json_array(graph, "nodes")); node; node = json_next(node)) {
-    Str target = pt2_text(m->b, node, "target");
-    if (str_is(target, effects)) target = operator_with_effects(node);
-    if (!is_known(m->b, target)) map_put(&m->names, target, m);
+    check_node(m, node);
     for (const Json *e = json_first(json_array(node, "inputs")); e; e = json_next(e)) {
       const Json *inner = json_get(json_get(json_get(e, "arg"), "as_graph"), "graph");
       if (inner) check_nodes(m, inner, depth + 1);
     }
   }
 }
+static bool is_of_transform(Str target) {
+  return str_starts_with(target, "torch._functorch.") || str_starts_with(target, "torch._C._functorch.");
+}
 void pt2_check_targets(const Pt2Builder *b, const Json *graph) {
   Missing m = {b};
+  bool has_transforms = false;
   map_init(&m.names, b->graph->arena);
   check_nodes(&m, graph, 0);
+  if (m.views_dtype && m.writes)
+    pt2_fail(b, ERROR_UNSUPPORTED,
+             "the program views a tensor as another dtype (%s) and writes to tensors in place, "
+             "which TorchScript can't say together; run_decompositions() before saving it takes out what writes",
+             view_as_dtype);
   if (!map_count(&m.names)) return;
   StrBuf text = {.max_length = 4000};
   for (MapEntry *e = map_next(&m.names, NULL); e; e = map_next(&m.names, e)) {
-    OpName op;
+    Pt2OpName op;
     strbuf_printf(&text, "%s" STR_FMT, text.length ? ", " : "", PT2_SHORT(e->key));
-    if (split_name(b, e->key, &op)) operator_library_print_reason(op.name, &text);
+    if (pt2_split_name(b, e->key, &op)) operator_library_print_reason(op.name, &text);
+    has_transforms = has_transforms || is_of_transform(e->key);
   }
+  if (has_transforms) strbuf_printf(&text, "; run_decompositions() before saving the program takes out vmap and jvp");
   Str names = arena_take_text(b->graph->arena, &text);
   pt2_fail(b, ERROR_UNSUPPORTED, "the program calls what wick does not have: " STR_FMT, STR_ARG(names));
 }

@@ -135,6 +135,23 @@ static void test_checks_sizes(void **state) {
        "exported for sizes with L['x'].size()[1] <= (L['x'].size()[0] // 2)"},
       {GUARDED("\"L['flat_args'][0].size()[0] != 6\""), "64",
        "exported for sizes with L['flat_args'][0].size()[0] != 6"},
+      {GUARDED("\"(L['x'].size()[0] % 2) == 0 and not (L['x'].size()[1] > 6 or L['x'].size()[1] == 3)\""), "64", ""},
+      {GUARDED("\"(L['x'].size()[0] % 2) == 0 and not (L['x'].size()[1] > 6 or L['x'].size()[1] == 3)\""), "63",
+       "exported for sizes with (L['x']"},
+      {GUARDED("\"math.trunc(0.7*torch.sym_float(L['x'].size()[0])) == 3\",\"(L['x'].size()[0] / 2) > 1.5e0\""), "54",
+       ""},
+      {GUARDED("\"math.trunc(0.7*torch.sym_float(L['x'].size()[0])) == 3\""), "64", "== 3"},
+      {GUARDED("\"math.ceil(L['x'].size()[0] / 3) == 2\",\"math.floor(L['x'].size()[0] / 3) == 1\""), "54", ""},
+      {GUARDED("\"torch.sym_max(L['x'].size()[0], torch.sym_min(L['x'].size()[1], 9)) <= 7\""), "28", "<= 7"},
+      {GUARDED("\"(L['x'].size()[0] & 1) == 1\",\"L['x'].size()[0] << 1 | 1 == 11\""), "54", ""},
+      {GUARDED("\"(L['x'].size()[0] ^ 1) == 1\""), "54", "== 1"},
+      {GUARDED("\"L['x'].size()[0] < 2 ** L['x'].size()[1]\",\"abs(-L['x'].size()[0]) >> 1 == 1\""), "32", ""},
+      {GUARDED("\"L['x'].size()[0] < 2 ** L['x'].size()[1]\""), "42", "< 2 ** L"},
+      {WITH(EXPRESSION("s0*s1") "," EXPRESSION("s0*s1"), ""), "55", ""},
+      {WITH(EXPRESSION("s0*s1") "," EXPRESSION("s0*s1"), ""), "56", "x.size(1) is 6, expected 5, as x.size(0)"},
+      {WITH(EXPRESSION("s0") "," EXPRESSION("ModularIndexing(Identity(s0), 2, 3)"), ""), "52", ""},
+      {WITH(EXPRESSION("s0") "," EXPRESSION("Mul(Rational(1, 2), Symbol('s0'))"), ""), "63", ""},
+      {WITH(EXPRESSION("s0") "," EXPRESSION("Mul(Rational(1, 2), Symbol('s0'))"), ""), "62", "expected 3"},
       {GUARDED("\"str(L['x'].dtype) == 'y'\",\"L\",\"L[\",\"L['x'][\",\"L['x'].size()[\",7,\"L['y'].size()[0] < "
                "1\",\"L['x'].size()[0] < \""),
        "64", ""},
@@ -150,6 +167,39 @@ static void test_checks_sizes(void **state) {
   }
 }
 
+/* What can't be checked is not left out silently: every run says it. */
+static void keep_warning(void *user, const char *message) {
+  snprintf(user, 600, "%s", message);
+}
+static void test_warns_of_what_it_cannot_check(void **state) {
+  (void)state;
+  static const struct {
+    const char *program, *warning;
+  } cases[] = {
+      {GUARDED("\"L['x'].size()[0] > 1\""), ""},
+      {GUARDED("\"L['x'].stride()[0] == 3\""), "exported for arguments with L['x'].stride()[0] == 3, which"},
+      {GUARDED("\"L['x'].size()[0] and 7\""), "with L['x'].size()[0] and 7, which"},
+      {GUARDED("\"L['x'].size()[0] + 1\""), "with L['x'].size()[0] + 1, which"},
+      {GUARDED("\"L['y'] == 3\""), "with L['y'] == 3, which"},
+      {GUARDED("\"L == 3\""), "with L == 3, which"},
+      {GUARDED("\"" POWERS("L['x'].size()[0]") " != 7\""), "!= 7"},
+      {WITH(EXPRESSION("s0") "," EXPRESSION("unheard_of(s0)"), ""), "x.size(1) is to be unheard_of(s0), which"},
+      {WITH(EXPRESSION("s0*s1") "," EXPRESSION("s0//2"), ""), ""}, /* nothing to compare with, as in PyTorch */
+  };
+  char message[600], warning[600];
+  wick_runtime_set_output(NULL, NULL, keep_warning, warning);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    wick_module *module = load(pack(cases[i].program, GOOD_WEIGHTS), message);
+    if (!module) fail_msg("case %zu: %s", i, message);
+    warning[0] = 0;
+    run(module, "64", message);
+    bool fits = cases[i].warning[0] ? strstr(warning, cases[i].warning) != NULL : !warning[0];
+    if (message[0] || !fits) fail_msg("case %zu: '%s', warning '%s'", i, message, warning);
+    wick_module_release(module);
+  }
+  wick_runtime_set_output(NULL, NULL, NULL, NULL);
+}
+
 /* ---- refusals ---- */
 
 static void test_refusals(void **state) {
@@ -158,6 +208,7 @@ static void test_refusals(void **state) {
 #define CALL(target, inputs) PLAIN(NODE(target, inputs, TENSOR("sum")))
 #define GRAPH(inputs, nodes, outputs) \
   "{\"as_graph\":{\"graph\":{\"inputs\":[" inputs "],\"outputs\":[" outputs "],\"nodes\":[" nodes "]}}}"
+#define OPERATOR(name) "{\"as_operator\":\"" name "\"}"
 #define CARRIED(names) "{\"as_tensors\":[" names "]}"
 /* Its condition has the nodes, and is of x alone, as what it carries. */
 #define WHILE(nodes)                                                                                                   \
@@ -183,7 +234,22 @@ static void test_refusals(void **state) {
       {CALL("torch.ops.aten.add.Tensor", INPUT("self", "{}")), GOOD_WEIGHTS, "malformed"},
       {CALL("torch.ops.aten.add.Tensor", INPUT("self", TENSOR("x"))), GOOD_WEIGHTS, "other"},
       {CALL("torch.ops.higher_order.cond", INPUT("", "{\"as_bool\":true}")), GOOD_WEIGHTS, "argument 3 is missing"},
-      {CALL("torch.ops.aten.view.dtype", INPUT("self", TENSOR("x"))), GOOD_WEIGHTS, "torch.ops.aten.view.dtype"},
+      {PLAIN(NODE("torch.ops.aten.view.dtype", INPUT("self", TENSOR("x")) "," INPUT("dtype", "{\"as_scalar_type\":4}"),
+                  TENSOR("sum")) "," NODE("torch.ops.aten.relu_.default", INPUT("self", TENSOR("x")), TENSOR("y"))),
+       GOOD_WEIGHTS, "as another dtype (torch.ops.aten.view.dtype) and writes to tensors in place"},
+      {CALL("torch._functorch.predispatch._add_batch_dim", ""), GOOD_WEIGHTS, "run_decompositions() before saving"},
+      {CALL("torch.ops.higher_order.flex_attention", ""), GOOD_WEIGHTS, "have: torch.ops.higher_order.flex_attention"},
+      {CALL("torch.ops.higher_order.auto_functionalized_v2", ""), GOOD_WEIGHTS, "no operator that writes"},
+      {CALL("torch.ops.higher_order.auto_functionalized_v2", INPUT("", OPERATOR("torch.ops.mine.f.default"))),
+       GOOD_WEIGHTS, "does not have: torch.ops.mine.f.default"},
+      {CALL("torch.ops.higher_order.out_dtype", INPUT("", OPERATOR("torch.ops.aten.mm.default"))), GOOD_WEIGHTS,
+       "no dtype"},
+      {CALL("torch.ops.higher_order.print", INPUT("", "{\"as_string\":\"{:.2f}\"}") "," INPUT("", INT(1))),
+       GOOD_WEIGHTS, "a format that is more than {}"},
+      {CALL("torch.ops.higher_order.print", INPUT("", "{\"as_string\":\"{n}\"}") "," INPUT("n", INT(1))), GOOD_WEIGHTS,
+       "values by name"},
+      {CALL("torch.ops.higher_order.print", ""), GOOD_WEIGHTS, "no format"},
+      {CALL("torch.ops.higher_order.strict_mode", ""), GOOD_WEIGHTS, "is missing"},
       {CALL("torch.sym_ite", INPUT("", TENSOR("x")) "," INPUT("", TENSOR("x")) "," INPUT("", TENSOR("x"))),
        GOOD_WEIGHTS, "a choice between values of different types"},
       {PLAIN(NODE("torch.ops.aten.relu.default", INPUT("self", TENSOR("x")),
@@ -254,6 +320,150 @@ static void test_classes_of_libraries(void **state) {
       wick_value_release(a);
       wick_value_release(result);
     }
+    wick_value_release(x);
+    wick_module_release(module);
+  }
+}
+
+/* ---- operators that write, called without that ---- */
+
+/* test_pt2::double_(Tensor(a!) x, Tensor(b!)[] rest, *, Tensor(c!)? y=None, bool gives=True) doubles all of them. */
+static wick_status double_one(const wick_value *tensor, wick_error **error) {
+  const wick_value *arguments[] = {tensor, tensor};
+  return wick_op_call(NULL, "aten::add_", "Tensor", arguments, 2, NULL, 0, NULL, error);
+}
+static wick_status double_kernel(void *user, wick_call *call, wick_error **error) {
+  (void)user;
+  wick_value *x = wick_call_argument(call, 0), *rest = wick_call_argument(call, 1), *y = wick_call_argument(call, 2);
+  wick_status status = double_one(x, error);
+  for (size_t i = 0; i < wick_value_length(rest) && !status; i++) {
+    wick_value *item = wick_value_item(rest, i);
+    status = double_one(item, error);
+    wick_value_release(item);
+  }
+  if (!status && wick_value_kind(y) == WICK_TENSOR) status = double_one(y, error);
+  wick_value_release(x);
+  wick_value_release(rest);
+  wick_value_release(y);
+  return status;
+}
+
+static void test_functionalized_operators(void **state) {
+  (void)state;
+#define DOUBLE OPERATOR("torch.ops.test_pt2.double_.default")
+#define BY_NAME(name, arg) "{\"name\":\"" name "\",\"arg\":" arg ",\"kind\":2}"
+#define NONE "{\"as_none\":true}"
+#define V2 "torch.ops.higher_order.auto_functionalized_v2"
+#define BASES(names) BY_NAME("_all_bases", "{\"as_tensors\":[" names "]}")
+#define NAMED(name) "{\"name\":\"" name "\"}"
+#define WITHOUT_Y BY_NAME("_y_base_index", NONE)
+#define SLICED(prefix)                                                                                                 \
+  BY_NAME(prefix "_base_index", INT(0))                                                                                \
+  "," BY_NAME(prefix "_slice_dim", INT(0)) "," BY_NAME(prefix "_slice_start", INT(1)) "," BY_NAME(prefix "_slice_end", \
+                                                                                                  INT(2))
+#define STRIDED(prefix)                                                                                            \
+  BY_NAME(prefix "_base_index", INT(0))                                                                            \
+  "," BY_NAME(prefix "_size", "{\"as_ints\":[2]}") "," BY_NAME(prefix "_stride", "{\"as_ints\":[2]}") "," BY_NAME( \
+      prefix "_storage_offset", INT(0))
+  static const struct {
+    const char *program;
+    float wanted[3]; /* of 1, 2, 3 */
+    const char *message;
+  } cases[] = {
+      {PROGRAM(INT(3),
+               NODE(V2,
+                    INPUT("", DOUBLE) "," BY_NAME("_x_base_index", INT(0)) "," BY_NAME(
+                        "_rest_length", INT(0)) "," WITHOUT_Y "," BASES(NAMED("x")),
+                    NONE "," TENSOR("sum")),
+               "", "8"),
+       {2, 4, 6},
+       ""},
+      {PROGRAM(INT(3),
+               NODE(V2,
+                    INPUT("", DOUBLE) "," SLICED("_x") "," BY_NAME(
+                        "_rest_length", INT(1)) "," STRIDED("_rest_0") "," WITHOUT_Y "," BASES(NAMED("x")),
+                    NONE "," TENSOR("sum")),
+               "", "8"),
+       {2, 4, 6},
+       ""},
+      {PROGRAM(INT(3),
+               NODE(V2,
+                    INPUT("", DOUBLE) "," SLICED("_x") "," BY_NAME("_rest_length", NONE) "," BY_NAME(
+                        "_y_base_index", INT(0)) "," BY_NAME("_y_alias", "{\"as_bool\":true}") "," BASES(NAMED("x")),
+                    NONE "," TENSOR("sum")),
+               "", "8"),
+       {0},
+       "rest"},
+      {PROGRAM(INT(3),
+               NODE(V2,
+                    INPUT("", DOUBLE) "," SLICED("_x") "," BY_NAME("_rest_length", INT(0)) "," BY_NAME(
+                        "_y_base_index", INT(0)) "," BY_NAME("_y_alias", "{\"as_bool\":true}") "," BASES(NAMED("x")),
+                    NONE "," TENSOR("sum")),
+               "", "8"),
+       {2, 8, 6},
+       ""},
+      /* the argument itself is as it was: what is added to is x */
+      {PROGRAM(INT(3),
+               NODE(V2,
+                    INPUT("", DOUBLE) "," BY_NAME("_x_base_index", INT(0)) "," BY_NAME(
+                        "_rest_length", INT(0)) "," WITHOUT_Y "," BASES(NAMED("x")),
+                    NONE "," TENSOR("y")) "," NODE("torch.ops.aten.add.Tensor",
+                                                   INPUT("self", TENSOR("x")) "," INPUT("other", TENSOR("y")),
+                                                   TENSOR("sum")),
+               "", "8"),
+       {3, 6, 9},
+       ""},
+      {PROGRAM(INT(3),
+               NODE(V2,
+                    INPUT("", DOUBLE) "," BY_NAME("_x_base_index", INT(1)) "," BY_NAME(
+                        "_rest_length", INT(0)) "," WITHOUT_Y "," BASES(NAMED("x")),
+                    NONE "," TENSOR("sum")),
+               "", "8"),
+       {0},
+       "_x_base_index is no base"},
+      {PROGRAM(INT(3),
+               NODE(V2, INPUT("", DOUBLE) "," BY_NAME("_x_base_index", INT(0)) "," BASES(NAMED("x")),
+                    NONE "," TENSOR("sum")),
+               "", "8"),
+       {0},
+       "_rest_length is missing"},
+      {PROGRAM(INT(3), NODE(V2, INPUT("", DOUBLE), ""), "", "8"), {0}, "_all_bases is malformed"},
+      {PROGRAM(INT(3),
+               NODE("torch.ops.higher_order.auto_functionalized",
+                    INPUT("", OPERATOR("torch.ops.aten.mul_.Tensor")) "," BY_NAME("self", TENSOR("x")) "," BY_NAME(
+                        "other", TENSOR("x")),
+                    TENSOR("z") "," TENSOR("y")) "," NODE("torch.ops.aten.add.Tensor",
+                                                          INPUT("self", TENSOR("x")) "," INPUT("other", TENSOR("y")),
+                                                          TENSOR("sum")),
+               "", "8"),
+       {2, 6, 12},
+       ""},
+  };
+  static const int64_t sizes[] = {3};
+  static const float given[] = {1, 2, 3};
+  char message[600];
+  static const char schema[] =
+      "test_pt2::double_(Tensor(a!) x, Tensor(b!)[] rest, *, Tensor(c!)? y=None, bool gives=True) -> ()";
+  assert_int_equal(wick_op_register(schema, double_kernel, NULL, NULL), WICK_OK);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    wick_module *module = load(pack(cases[i].program, GOOD_WEIGHTS), message);
+    if (!module != (cases[i].message[0] != 0) || !strstr(message, cases[i].message))
+      fail_msg("case %zu: '%s', not '%s'", i, message, cases[i].message);
+    if (!module) continue;
+    wick_value *x, *result;
+    wick_tensor_view view = {.size = sizeof view};
+    assert_int_equal(wick_tensor_new(WICK_FLOAT32, 1, sizes, &x, NULL), WICK_OK);
+    assert_int_equal(wick_tensor_view_of(x, &view, NULL), WICK_OK);
+    memcpy(view.data, given, sizeof given);
+    wick_error *error = NULL;
+    if (wick_run(module, "forward", (const wick_value *const[]){x}, 1, NULL, 0, NULL, &result, &error))
+      fail_msg("case %zu: %s", i, wick_error_message(error));
+    assert_memory_equal(view.data, given, sizeof given);
+    assert_int_equal(wick_tensor_view_of(result, &view, NULL), WICK_OK);
+    for (size_t k = 0; k < 3; k++)
+      if (((const float *)view.data)[k] != cases[i].wanted[k])
+        fail_msg("case %zu: [%zu] is %g", i, k, (double)((const float *)view.data)[k]);
+    wick_value_release(result);
     wick_value_release(x);
     wick_module_release(module);
   }
@@ -413,9 +623,11 @@ static void test_damaged_programs(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_checks_sizes),
+      cmocka_unit_test(test_warns_of_what_it_cannot_check),
       cmocka_unit_test(test_refusals),
       cmocka_unit_test(test_arguments_named_as_numbers),
       cmocka_unit_test(test_classes_of_libraries),
+      cmocka_unit_test(test_functionalized_operators),
       cmocka_unit_test(test_bools_as_numbers),
       cmocka_unit_test(test_places_of_nodes),
       cmocka_unit_test(test_names_of_tensors),
