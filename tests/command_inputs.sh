@@ -25,6 +25,20 @@ expect 2 "the input scale stands there twice" "$wick" run any.py 'ones(2)' scale
 expect 2 "ones.npy: holds no values by name" "$wick" run any.py '**ones.npy'
 expect 1 "Keyword argument zoom unknown" "$wick" run any.py 'ones(2)' zoom=2
 
+# ---- inputs that a program of torch.export keeps ----
+cp "$here/pt2/several.pt2" "$here/pt2/related.pt2" .
+"$wick" run several.pt2 samples > of_model && "$wick" run several.pt2 --method forward samples > named && same of_model named
+expect 0 "FloatType{2,4}" "$wick" run several.pt2 --method decode samples
+expect 0 "FloatType{2}" "$wick" run several.pt2 --method scale_2 samples
+expect 1 "the file holds sample inputs, which the word" "$wick" run several.pt2
+expect 2 "stands for all inputs" "$wick" run several.pt2 samples 'ones(3,4)'
+expect 2 "related.pt2: the file holds no sample inputs" "$wick" run related.pt2 samples
+expect 2 "is for programs of torch.export" "$wick" run any.py samples
+expect 0 "first call" "$wick" bench several.pt2 samples --calls 2
+expect 0 "ms/call" "$wick" profile several.pt2 --method decode samples --calls 2 --warmup 0
+expect 0 "input     0                                        float32[2, 3]" "$wick" info several.pt2
+expect 0 '"samples": ["data/sample_inputs/model.pt"' "$wick" info --json several.pt2
+
 # ---- made tensors ----
 for case in 'full([2],0.5)|[2] 6 1' 'eye(3)|[3, 3] 6 3' 'linspace(0,1,5)|[5] 6 2.5' 'arange(2,8,2)|[3] 4 12' \
   'tensor([[1,2],[3,4]])|[2, 2] 4 10' 'tensor([True, False])|[2] 11 1' 'tensor([1,2.5],dtype=f64)|[2] 7 3.5' \

@@ -19,7 +19,7 @@ extern "C" {
 /* Of wick_load_options, `mode` and `max_bytes` count in this header. */
 
 /* ---- records ---- */
-typedef struct wick_archive wick_archive; /* the directory of a TorchScript archive; used by one thread at a time */
+typedef struct wick_archive wick_archive; /* the directory of an archive; used by one thread at a time */
 WICK_API wick_status wick_archive_open(const char *path, const wick_load_options *WICK_NULLABLE options,
                                        wick_archive **out, wick_error **error);
 WICK_API void wick_archive_release(wick_archive *archive);         /* NULL is allowed */

@@ -7,6 +7,7 @@
 #include "base/output_file.h"
 #include "ir/operator_use.h"
 #include "serial/archive/archive.h"
+#include "serial/archive/import.h"
 #include "serial/archive/inflate.h"
 #include "serial/archive/used_operators.h"
 #include "serial/formats/file_kind.h"
@@ -47,7 +48,7 @@ static Status list_names(wick_archive *archive) {
 static Status archive_handle_open(const char *path, const wick_load_options *options, wick_archive *to) {
   uint64_t max_bytes;
   TRY(open_file(path, options, &max_bytes, &to->source));
-  TRY(archive_open(to->source, true, max_bytes, &to->archive));
+  TRY(archive_open_program(to->source, max_bytes, &to->archive));
   return list_names(to);
 }
 

@@ -184,11 +184,12 @@ static int run(const Command *command, int count, char **words) {
   }
   if (!mode_of(eval, train, &bench.mode) || !read_threads(bench.threads, threads, &thread_count)) return EXIT_USAGE;
   Inputs inputs;
-  if (!inputs_read(&inputs, count - 1, words + 1)) return EXIT_USAGE;
+  if (!inputs_read_for(&inputs, words[0], bench.method, count - 1, words + 1)) return EXIT_USAGE;
   if (!inputs_move(&inputs, bench.model.device)) return inputs_dispose(&inputs), EXIT_USAGE;
   result = EXIT_FAILED;
   if (!bench.json || model_print_aside(&bench.model))
     result = run_bench(&bench, words[0], &inputs, threads, thread_count);
+  if (result == EXIT_FAILED && !inputs.count) samples_suggest(words[0], bench.method);
   wick_runtime_release(bench.model.runtime);
   inputs_dispose(&inputs);
   return result;

@@ -176,6 +176,17 @@ bool input_file_read(const char *path, wick_value **out);
 /* Raw float32 numbers: at most `most` of them, fewer at the end of the input. NULL: it was complained about. */
 wick_value *input_floats_read(FILE *from, size_t most);
 
+/* ---- inputs that the file holds (samples.c) ---- */
+/* The words', or for the word `samples` those that the program was exported with. method NULL: what runs without one.
+ * false: it was complained about. */
+bool inputs_read_for(Inputs *inputs, const char *path, const char *method, int count, char **words);
+/* After a call without inputs failed: says so where the file holds some. */
+void samples_suggest(const char *path, const char *method);
+/* For each program that has samples the name of their record, tensor NULL, then each tensor with its place. Damaged
+ * ones are left out. */
+typedef void SampleVisit(void *user, const char *name, const wick_value *tensor);
+void samples_each(const char *path, SampleVisit *visit, void *user);
+
 /* ---- plans (dump_optimized.c) ---- */
 typedef struct OptimizedDump {
   const char *path, *method, *pass; /* pass: its graphs are shown in place of the plans' */

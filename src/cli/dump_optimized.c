@@ -95,7 +95,7 @@ static int dump_plans(const OptimizedDump *dump, const wick_function *function, 
 
 int dump_optimized(const OptimizedDump *dump, ModelOptions *model, int count, char **words) {
   Inputs inputs;
-  if (!inputs_read(&inputs, count, words)) return EXIT_USAGE;
+  if (!inputs_read_for(&inputs, dump->path, dump->method, count, words)) return EXIT_USAGE;
   if (!inputs_move(&inputs, model->device)) return inputs_dispose(&inputs), EXIT_USAGE;
   Watch watch = {.dump = dump, .steps = {dump->to, dump->as_difference, NULL}};
   wick_error *error = NULL;

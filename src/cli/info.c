@@ -204,6 +204,19 @@ static void print_entry(const Info *info, const wick_module *module, const Entry
   show("\n");
   if (entry->kind == ENTRY_MODULE) print_hooks(module, entry->name);
 }
+static void print_sample(void *user, const char *name, const wick_value *tensor) {
+  wick_tensor_spec spec;
+  (void)user;
+  if (!tensor) {
+    print_line("samples", name);
+  } else if (!wick_tensor_spec_of(tensor, &spec, NULL)) {
+    show("  input     ");
+    show_name(stdout, name, 40);
+    show(" ");
+    print_spec(&spec);
+    show("\n");
+  }
+}
 static void print_module(Info *info, const wick_module *module) {
   Archive archive = archive_of(info->path);
   bool is_class = *wick_module_class_name(module);
@@ -218,6 +231,7 @@ static void print_module(Info *info, const wick_module *module) {
     show("%s  %s\n", is_class ? "method  " : "function", schema ? schema : wick_module_method_name(module, i));
     wick_text_free(schema);
   }
+  samples_each(info->path, print_sample, NULL);
   print_hooks(module, NULL);
   for (size_t i = 0; i < info->contents.count; i++) print_entry(info, module, &info->contents.entries[i], NULL);
   if (is_class)
@@ -278,6 +292,9 @@ static void put_archive(Json *json, const char *path) {
   }
   wick_archive_release(archive.open);
 }
+static void put_sample(void *user, const char *name, const wick_value *tensor) {
+  if (!tensor) json_put_text(user, name);
+}
 static bool print_module_json(const Info *info, const wick_module *module) {
   Json json;
   if (!json_out_open(&json)) return false;
@@ -294,6 +311,10 @@ static bool print_module_json(const Info *info, const wick_module *module) {
     json_put_text(&json, schema ? schema : wick_module_method_name(module, i));
     wick_text_free(schema);
   }
+  json_put_end(&json, ']');
+  json_put_key(&json, "samples");
+  json_put_begin(&json, '[');
+  samples_each(info->path, put_sample, &json);
   json_put_end(&json, ']');
   put_entries(&json, info);
   json_put_end(&json, '}');

@@ -37,7 +37,8 @@ static void show_inputs(void) {
       "                                    middle; without imagenet 0 to 1; crop=N\n"
       "  audio(a.wav, 16000)               float32 [1, frames], at that rate\n"
       "  NAME=INPUT                        passed by name\n"
-      "  **x.npz                           each of the file's values by its name\n\n"
+      "  **x.npz                           each of the file's values by its name\n"
+      "  samples                           all that a .pt2 was exported with\n\n"
       "A tuple in a .pt file is all arguments. Words that begin with - go after --.\n");
 }
 

@@ -119,10 +119,12 @@ static int run(const Command *command, int count, char **words) {
     return EXIT_USAGE;
   }
   Inputs inputs;
-  if (!mode_of(eval, train, &profile.mode) || !inputs_read(&inputs, count - 1, words + 1)) return EXIT_USAGE;
+  if (!mode_of(eval, train, &profile.mode) || !inputs_read_for(&inputs, words[0], profile.method, count - 1, words + 1))
+    return EXIT_USAGE;
   if (!inputs_move(&inputs, profile.model.device)) return inputs_dispose(&inputs), EXIT_USAGE;
   result = EXIT_FAILED;
   if (!profile.json || model_print_aside(&profile.model)) result = profile_model(&profile, &inputs);
+  if (result == EXIT_FAILED && !inputs.count) samples_suggest(words[0], profile.method);
   wick_runtime_release(profile.model.runtime);
   inputs_dispose(&inputs);
   return result;

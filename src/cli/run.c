@@ -113,13 +113,14 @@ static int run_words(Run *run, int count, char **words) {
     run->chunks.live = true;
     words[1] = "None"; /* in the place of the pieces */
   }
-  if (!inputs_read(&inputs, count - 1, words + 1)) return EXIT_USAGE;
+  if (!inputs_read_for(&inputs, words[0], run->method, count - 1, words + 1)) return EXIT_USAGE;
   if (!inputs_move(&inputs, run->model.device)) return inputs_dispose(&inputs), EXIT_USAGE;
   if (run->output.json && !model_print_aside(&run->model)) return inputs_dispose(&inputs), EXIT_FAILED;
   run->model.deadline_ns = allowed;
   wick_module *module = model_open(words[0], &run->model, &error);
   int result = module ? run_model(run, module, words[0], &inputs, start, allowed) : EXIT_USAGE;
   if (error) complain_error(words[0], error);
+  if (module && result == EXIT_FAILED && !inputs.count) samples_suggest(words[0], run->method);
   wick_module_release(module);
   wick_runtime_release(run->model.runtime);
   inputs_dispose(&inputs);

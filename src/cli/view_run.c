@@ -270,7 +270,7 @@ static bool profile_planned(Calls *calls, wick_module *module, const char *metho
 static bool put_calls(const View *view, wick_module *module, const char *method, Watch *watch, Json *json) {
   Calls calls = {.view = view};
   if (!model_has_method(view->path, module, method)) return false;
-  if (!inputs_read(&calls.inputs, view->count, view->words)) return false;
+  if (!inputs_read_for(&calls.inputs, view->path, method, view->count, view->words)) return false;
   json_put_key(json, "run");
   json_put_begin(json, '{');
   json_put_key(json, "method"), json_put_text(json, method);

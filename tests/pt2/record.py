@@ -145,6 +145,19 @@ class Tied(nn.Module):
         return self.second(self.first(x))
 
 
+class Decoder(nn.Module):
+    """With tensors that go by the names of another program's."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(3, 4))
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, x):
+        self.calls.add_(2)
+        return self.layers(x), self.calls + 0
+
+
 class Pair(typing.NamedTuple):
     first: torch.Tensor
     second: torch.Tensor
@@ -198,13 +211,13 @@ def without_source(value):
     return [without_source(v) for v in value] if isinstance(value, list) else value
 
 
-def thin(path):
+def thin(path, keeps_samples=False):
     with zipfile.ZipFile(path) as old:
         records = [(name, old.read(name)) for name in old.namelist()]
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as new:
         for name, content in records:
-            if "sample_inputs" in name or "example_inputs" in name:
+            if ("sample_inputs" in name or "example_inputs" in name) and not keeps_samples:
                 continue
             if "/models/" in name or name == "serialized_exported_program.json":
                 content = json.dumps(without_source(json.loads(content))).encode()
@@ -234,5 +247,24 @@ def record(name):
     torch.save({"wick_io": 1, "entry": "forward", "calls": recorded}, name + ".io.pt")
 
 
-for name in sys.argv[1:] or PROGRAMS:
-    record(name)
+def record_several():
+    """Programs in one file: the one called model is forward, the others are methods."""
+    from torch.export.pt2_archive._package import package_pt2
+
+    inputs = {"model": R(3, 4), "decode": R(2, 3), "scale-2": R(2)}
+    modules = {"model": Dynamic().eval(), "decode": Decoder(), "scale-2": Written()}
+    calls = {name: (x, x + 1) if name == "scale-2" else (x,) for name, x in inputs.items()}
+    programs = {name: torch.export.export(module, copy(calls[name])) for name, module in modules.items()}
+    package_pt2("several.pt2", exported_programs=programs)
+    thin("several.pt2", True)
+    methods = {"model": "forward", "decode": "decode", "scale-2": "scale_2"}
+    recorded = []
+    for name, program in programs.items():
+        with torch.no_grad():
+            output = plain(copy(program.module()(*copy(calls[name]))))
+        recorded.append({"method": methods[name], "args": calls[name], "kwargs": {}, "output": output})
+    torch.save({"wick_io": 1, "entry": "forward", "calls": recorded}, "several.io.pt")
+
+
+for name in sys.argv[1:] or [*PROGRAMS, "several"]:
+    record_several() if name == "several" else record(name)

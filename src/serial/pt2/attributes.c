@@ -59,10 +59,24 @@ static void end_module(Pt2Builder *b, Pt2Module *module) {
   for (MapEntry *e = map_next(&module->children, NULL); e; e = map_next(&module->children, e)) end_module(b, e->value);
 }
 
-void pt2_attributes_begin(Pt2Builder *b, Pt2Attributes *a, CompilationUnit *unit, Pt2Weights *weights) {
+/* What all programs but the root's own are in. */
+#define PROGRAMS "programs"
+
+void pt2_attributes_begin(Pt2Builder *b, Pt2Attributes *a, CompilationUnit *unit, Pt2Weights *weights, Str name) {
   a->unit = unit;
   a->weights = weights;
-  a->root = new_module(b, a);
+  if (!a->root) a->root = new_module(b, a);
+  Pt2Module *programs = map_get(&a->root->children, STR(PROGRAMS));
+  if (programs) programs->value = NULL; /* of another graph */
+  a->prefix = STR("");
+  if (name.length) a->prefix = str_from(arena_printf(b->graph->arena, PROGRAMS "." STR_FMT ".", STR_ARG(name)));
+}
+void pt2_attributes_end(Pt2Builder *b, Pt2Attributes *a) {
+  end_module(b, a->root);
+}
+static Str full_name(const Pt2Builder *b, const Pt2Attributes *a, Str name) {
+  if (!a->prefix.length) return name;
+  return str_from(arena_printf(b->graph->arena, STR_FMT STR_FMT, STR_ARG(a->prefix), STR_ARG(name)));
 }
 ClassType *pt2_attributes_class(const Pt2Attributes *a) {
   return a->root->type;
@@ -94,7 +108,7 @@ static void add_tensor(Pt2Builder *b, Pt2Attributes *a, Str name, AttributeKind 
   Pt2Module *module = a->root;
   uint32_t depth = 0;
   if (name.length > MAX_NAME) pt2_fail(b, ERROR_DATA, "a parameter's or buffer's name is too long");
-  Str rest = name, part = next_part(b, &rest);
+  Str rest = full_name(b, a, name), part = next_part(b, &rest);
   for (; rest.length; part = next_part(b, &rest)) {
     if (++depth > MAX_NESTING) pt2_fail(b, ERROR_DATA, "modules are nested too deeply");
     module = child_of(b, a, module, part);
@@ -140,7 +154,6 @@ void pt2_attributes_add_all(Pt2Builder *b, Pt2Attributes *a, const Json *specs) 
     pt2_try(b, pt2_weights_find(a->weights, e->key, true, &tensor));
     add_tensor(b, a, e->key, kind_of(entry->row, entry->spec), tensor);
   }
-  end_module(b, a->root);
 }
 
 /* ---- in the graph ---- */
@@ -154,7 +167,7 @@ static Value *get_attribute(Pt2Builder *b, Value *object, Str name, const Type *
 Value *pt2_attribute_value(Pt2Builder *b, Pt2Attributes *a, Value *self, Str name) {
   Pt2Module *module = a->root;
   module->value = self;
-  Str rest = name, part = next_part(b, &rest);
+  Str rest = full_name(b, a, name), part = next_part(b, &rest);
   for (; rest.length; part = next_part(b, &rest)) {
     Pt2Module *child = map_get(&module->children, part);
     if (!child) pt2_fail(b, ERROR_DATA, "the file holds no tensor '" STR_FMT "'", PT2_SHORT(name));

@@ -10,12 +10,16 @@ typedef struct Pt2Attributes {
   CompilationUnit *unit;
   Pt2Weights *weights;
   Pt2Module *root;
+  Str prefix; /* of the names of the program that is being read: "programs.decode.", or empty */
   uint32_t modules;
 } Pt2Attributes;
 
-/* These throw. The first makes the class of the root, the next adds what the signature names, then whatever else the
- * state has: parameters that are others' by another name. */
-void pt2_attributes_begin(Pt2Builder *b, Pt2Attributes *attributes, CompilationUnit *unit, Pt2Weights *weights);
+/* These throw. The first begins a program's, whose tensors are the root's, or those of the module of that name in
+ * `programs`; the next adds what the signature names, then whatever else the state has: parameters that are others' by
+ * another name. The last ends all programs'. */
+void pt2_attributes_begin(Pt2Builder *b, Pt2Attributes *attributes, CompilationUnit *unit, Pt2Weights *weights,
+                          Str name);
+void pt2_attributes_end(Pt2Builder *b, Pt2Attributes *attributes);
 void pt2_attributes_add_all(Pt2Builder *b, Pt2Attributes *attributes, const Json *input_specs);
 ClassType *pt2_attributes_class(const Pt2Attributes *attributes);
 /* The attribute in the graph: read from `self`, modules on the way once. */

@@ -48,26 +48,20 @@ static Status no_program(const Archive *archive) {
   return status_new(ERROR_DATA, "the archive of torch.export holds no program");
 }
 
-static Status choose_model(const Archive *archive, Str *out) {
-  StrBuf names = {.max_length = 500};
-  size_t count = 0;
-  Str name;
-  bool has_default = false;
-  for (size_t i = 0; i < archive->records.length; i++) {
-    if (!is_model(&archive->records.data[i], &name)) continue;
-    *out = name;
-    has_default = has_default || str_is(name, "model");
-    strbuf_printf(&names, "%s" STR_FMT, count++ ? ", " : "", STR_ARG(name));
-  }
-  if (has_default) *out = STR("model");
-  Status status =
-      !count ? no_program(archive)
-      : has_default || count == 1
-          ? OK
-          : status_new(ERROR_UNSUPPORTED, "the archive holds %zu programs and none is called model: " STR_FMT, count,
-                       STR_ARG(strbuf_view(&names)));
-  strbuf_dispose(&names);
-  return status;
+Status pt2_find_models(const Archive *archive, Str **out_names, uint32_t *out_count) {
+  Str name = STR("");
+  bool is_older = archive_find(archive, STR(OLDER_PROGRAM)) != NULL;
+  uint32_t count = 0;
+  *out_count = 0;
+  *out_names = NULL;
+  for (size_t i = 0; i < archive->records.length && !is_older; i++) count += is_model(&archive->records.data[i], &name);
+  if (!count && !is_older) return no_program(archive);
+  *out_names = mem_calloc((size_t)count + 1, sizeof **out_names);
+  if (!*out_names) return status_out_of_memory();
+  if (is_older) (*out_names)[(*out_count)++] = STR("");
+  for (size_t i = 0; i < archive->records.length && !is_older; i++)
+    if (is_model(&archive->records.data[i], &name)) (*out_names)[(*out_count)++] = name;
+  return OK;
 }
 
 static Status check_version(const Json *program) {
@@ -82,9 +76,9 @@ static Status check_version(const Json *program) {
                     STR_ARG(str_slice(torch, 0, torch.length < 40 ? torch.length : 40)), OLDEST_SCHEMA, NEWEST_SCHEMA);
 }
 
-Status pt2_container_open(Archive *archive, Pt2Container *out) {
-  *out = (Pt2Container){.archive = archive, .is_older = archive_find(archive, STR(OLDER_PROGRAM)) != NULL};
-  if (!out->is_older) TRY(choose_model(archive, &out->model));
+Status pt2_container_open(Archive *archive, Str model, Pt2Container *out) {
+  *out =
+      (Pt2Container){.archive = archive, .model = model, .is_older = archive_find(archive, STR(OLDER_PROGRAM)) != NULL};
   StrBuf name = {0};
   strbuf_printf(&name, MODELS STR_FMT ".json", STR_ARG(out->model));
   Status status = name.failed

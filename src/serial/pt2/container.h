@@ -1,6 +1,6 @@
 /* Where the parts of a program lie. Up to PyTorch 2.7 a file is a zip archive without a folder, with
  * serialized_exported_program.json beside pickles of tensors. Since then it is a "PT2 archive": models/NAME.json, each
- * tensor a record of its own under data/, and a NAME_..._config.json that says which is which. */
+ * tensor a record of its own under data/, and a NAME_..._config.json that says which is which. There may be several. */
 #pragma once
 
 #include "serial/archive/archive.h"
@@ -13,8 +13,10 @@ typedef struct Pt2Container {
   Json *program; /* owned */
 } Pt2Container;
 
-/* Chooses the program and reads it; container_dispose follows in either case. */
-Status pt2_container_open(Archive *archive, Pt2Container *out) MUST_CHECK;
+/* The names of the programs, at least one; they point into the archive, the array is the caller's (mem_free). */
+Status pt2_find_models(const Archive *archive, Str **out_names, uint32_t *out_count) MUST_CHECK;
+/* Reads the program of that name; pt2_container_dispose follows in either case. */
+Status pt2_container_open(Archive *archive, Str model, Pt2Container *out) MUST_CHECK;
 void pt2_container_dispose(Pt2Container *container);
 /* The record of that name, parsed. *out is NULL where there is none. */
 Status pt2_read_json(Archive *archive, Str name, Json **out) MUST_CHECK;

@@ -8,5 +8,6 @@
 
 /* Whether the archive is of one of the forms of such files. */
 bool pt2_is_there(const Archive *archive);
-/* The only program of the file, or the one called "model". */
+/* The only program of the file, or the one called "model", as forward. Of several the others are methods by their
+ * names, with their tensors in a module of that name in `programs`. */
 Status pt2_import(Archive *archive, Exec *exec, const LoadOptions *options, Module **out) MUST_CHECK;

@@ -589,7 +589,7 @@ static void test_tied_tensors(void **state) {
 static void test_packages_without_program(void **state) {
   (void)state;
   char message[600];
-  Packed compiled = {0}, two = {0};
+  Packed compiled = {0}, two = {0}, alike = {0};
   add_bytes(&compiled, "m/archive_format", "pt2", 3);
   add_bytes(&compiled, "m/data/aotinductor/model/a.so", "x", 1);
   pack_finish(&compiled);
@@ -599,7 +599,17 @@ static void test_packages_without_program(void **state) {
   add_bytes(&two, "m/models/b.json", "{}", 2);
   pack_finish(&two);
   assert_null(load(two.file, message));
-  assert_non_null(strstr(message, "2 programs and none is called model: a, b"));
+  assert_non_null(strstr(message, "program a: the program has no schema_version"));
+  static const char *const names[] = {"m/models/1-a.json", "m/models/1.a.json"};
+  for (size_t i = 0; i < 2; i++) {
+    static const char program[] = PLAIN(SUM);
+    add_bytes(&alike, names[i], program, sizeof program - 1);
+  }
+  add_bytes(&alike, "m/data/weights/1-a_weights_config.json", GOOD_WEIGHTS, sizeof GOOD_WEIGHTS - 1);
+  add_bytes(&alike, "m/data/weights/w0", "abcd", 4);
+  pack_finish(&alike);
+  assert_null(load(alike.file, message));
+  assert_non_null(strstr(message, "program 1.a: two programs would be the method _1_a"));
 }
 
 /* Every byte of the program in turn is another, and the program ends after each: an error or a module. */
