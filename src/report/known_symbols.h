@@ -120,6 +120,7 @@
   X(aten, broadcast_tensors) \
   X(aten, cat) \
   X(aten, chunk) \
+  X(aten, clone) \
   X(aten, conv1d) \
   X(aten, conv2d) \
   X(aten, conv3d) \
@@ -162,12 +163,14 @@
   X(aten, ne) \
   X(aten, neg) \
   X(aten, ord) \
+  X(aten, permute) \
   X(aten, pow) \
   X(aten, relu) \
   X(aten, relu6) \
   X(aten, relu6_) \
   X(aten, relu_) \
   X(aten, remainder) \
+  X(aten, reshape) \
   X(aten, select) \
   X(aten, set_grad_enabled) \
   X(aten, sigmoid) \
@@ -177,6 +180,7 @@
   X(aten, size) \
   X(aten, slice) \
   X(aten, softmax) \
+  X(aten, squeeze) \
   X(aten, str) \
   X(aten, sub) \
   X(aten, sub_) \

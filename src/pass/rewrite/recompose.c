@@ -2,6 +2,8 @@
  * operators that programs call: what plans know are those. What `addmm` and `mm` multiply is taken for matrices: linear
  * layers take more dimensions without an error. An operator that gives statistics besides is one of these
  * only where nobody reads the statistics. */
+#include <math.h>
+
 #include "ir/graph_log.h"
 #include "pass/pass.h"
 #include "pass/rewrite/rewrite.h"
@@ -59,6 +61,151 @@ static Value *named_convolution(const RewriteMatch *m) {
                       : insert_call_before(m->node, kind, TYPE(TENSOR), 7, plain);
 }
 
+/* squeeze of one dimension, which older PyTorch has too. */
+static Value *squeeze_of_one(const RewriteMatch *m) {
+  int64_t dim;
+  if (read_ints(bound(m, 'd'), 1, &dim) != 1) return NULL;
+  Value *inputs[] = {bound(m, 'x'), insert_constant_before(m->node, ivalue_int(dim), NULL)};
+  return insert_call_before(m->node, SYM_aten_squeeze, TYPE(TENSOR), 2, inputs);
+}
+
+/* ---- products of batches ---- */
+
+/* Sizes, which may be computed: what they are is known of none, which are the same of all. */
+enum { MOST_SIZES = 8 };
+typedef struct Sizes {
+  uint32_t count;
+  Value *values[MOST_SIZES];
+} Sizes;
+static bool read_sizes(const Value *list, Sizes *out) {
+  const Node *node = list->node;
+  if (node->kind != SYM_prim_ListConstruct || !value_is_only_read(list) || node->input_count > MOST_SIZES) return false;
+  out->count = node->input_count;
+  for (uint32_t i = 0; i < out->count; i++) out->values[i] = node_input(node, i);
+  return true;
+}
+static bool is_same_size(const Value *a, const Value *b) {
+  IValue x, y;
+  if (a == b) return true;
+  return value_is_constant(a, &x) && value_is_constant(b, &y) && x.tag == TAG_INT && y.tag == TAG_INT && x.i == y.i &&
+         x.i >= 0;
+}
+static bool are_same_batches(const Sizes *a, const Sizes *b) { /* all but the last two */
+  bool same = a->count == b->count && a->count > 2;
+  for (uint32_t i = 0; same && i + 2 < a->count; i++) same = is_same_size(a->values[i], b->values[i]);
+  return same;
+}
+/* From the end: 1 is the last. */
+static const Value *from_end(const Sizes *sizes, uint32_t i) {
+  assert(i && i <= sizes->count);
+  return sizes->values[sizes->count - i];
+}
+static bool is_node(const Value *value, Symbol kind, uint32_t inputs) {
+  return value->node->kind == kind && value->node->input_count == inputs;
+}
+
+/* reshape([n, a, b]) of a tensor, perhaps a copy of it, that was expanded to [..., a, b]: the expanded one, its
+ * sizes. */
+static Value *expanded(const RewriteMatch *m, const Value *batches, Sizes *out) {
+  Sizes three;
+  if (!is_node(batches, SYM_aten_reshape, 2) || !read_sizes(node_input(batches->node, 1), &three) || three.count != 3)
+    return NULL;
+  Value *from = node_input(batches->node, 0);
+  if (is_node(from, SYM_aten_clone, 2) && !rewrite_graph_changes_tensors(m->run)) from = node_input(from->node, 0);
+  bool fits = is_node(from, SYM_aten_expand, 3) && read_sizes(node_input(from->node, 1), out) && out->count > 2 &&
+              is_same_size(from_end(out, 1), from_end(&three, 1)) &&
+              is_same_size(from_end(out, 2), from_end(&three, 2));
+  return fits ? from : NULL;
+}
+/* What matmul is, taken apart: bmm of what both were expanded to. */
+static Value *product_of_batches(const RewriteMatch *m) {
+  Sizes left, right, given;
+  Value *x = expanded(m, bound(m, 'x'), &left), *y = expanded(m, bound(m, 'y'), &right);
+  bool fits = x && y && read_sizes(bound(m, 's'), &given) && are_same_batches(&left, &right) &&
+              are_same_batches(&left, &given) && is_same_size(from_end(&left, 1), from_end(&right, 2)) &&
+              is_same_size(from_end(&given, 2), from_end(&left, 2)) &&
+              is_same_size(from_end(&given, 1), from_end(&right, 1));
+  return fits ? insert_call_before(m->node, SYM_aten_matmul, TYPE(TENSOR), 2, (Value *[]){x, y}) : NULL;
+}
+/* A product with one matrix that was expanded to each of the batches. */
+static bool are_of_same_batches(const RewriteMatch *m) {
+  Sizes left, right;
+  return read_sizes(bound(m, 'a'), &left) && read_sizes(bound(m, 'e'), &right) && are_same_batches(&left, &right);
+}
+
+/* ---- attention ---- */
+
+/* The softmax of rows that may be masked as a whole, of a product both of whose factors were scaled, is what
+ * scaled_dot_product_attention is made of and nothing else: what is added to it is a mask of floats. */
+
+static bool is_minus_infinity(const RewriteMatch *m) {
+  IValue value;
+  return value_is_constant(bound(m, 'i'), &value) && value.tag == TAG_FLOAT && isinf(value.f) && value.f < 0;
+}
+/* The softmax, and what is filled in, is of the dtype of what it is of. */
+static bool gives_own_dtype(const RewriteMatch *m) {
+  return bound(m, 'n')->type->kind == TYPE_NONE;
+}
+static bool has_own_dtype(const RewriteMatch *m) {
+  return bound(m, 'm')->type->kind == TYPE_NONE;
+}
+static bool swaps_last_two(const Value *dims, uint32_t ndim) {
+  int64_t given[MOST_SIZES];
+  if (read_ints(dims, MOST_SIZES, given) != (int64_t)ndim || ndim < 2 || ndim > MOST_SIZES) return false;
+  for (uint32_t i = 0; i + 2 < ndim; i++)
+    if (given[i] != i) return false;
+  return given[ndim - 2] == ndim - 1 && given[ndim - 1] == ndim - 2;
+}
+/* tensor * factor, expanded: the tensor. */
+static Value *scaled(const Value *value, Sizes *sizes, double *factor) {
+  IValue number;
+  if (!is_node(value, SYM_aten_expand, 3) || !read_sizes(node_input(value->node, 1), sizes)) return NULL;
+  const Value *product = node_input(value->node, 0);
+  if (!is_node(product, SYM_aten_mul, 2) || !value_is_constant(node_input(product->node, 1), &number) ||
+      number.tag != TAG_FLOAT)
+    return NULL;
+  *factor = number.f;
+  return node_input(product->node, 0);
+}
+static Value *attention_with(const RewriteMatch *m, Value *mask) {
+  Sizes query, key, scores, value;
+  double left, right;
+  IValue dim;
+  const Value *product = bound(m, 'x');
+  Value *q = scaled(node_input(product->node, 0), &query, &left),
+        *k = scaled(node_input(product->node, 1), &key, &right);
+  if (!q || !k || !is_node(k, SYM_aten_permute, 2) || !swaps_last_two(node_input(k->node, 1), key.count)) return NULL;
+  bool fits = gives_own_dtype(m) && read_sizes(bound(m, 'c'), &scores) && read_sizes(bound(m, 'e'), &value) &&
+              are_same_batches(&query, &key) && are_same_batches(&query, &scores) && are_same_batches(&query, &value) &&
+              is_same_size(from_end(&scores, 2), from_end(&query, 2)) &&
+              is_same_size(from_end(&scores, 1), from_end(&key, 1)) && value_is_constant(bound(m, 'd'), &dim) &&
+              dim.tag == TAG_INT && (dim.i == -1 || dim.i == (int64_t)query.count - 1);
+  if (!fits) return NULL;
+  Value *no = insert_constant_before(m->node, ivalue_bool(false), NULL);
+  Value *expand[] = {q, bound(m, 'a'), no}, *expand_key[] = {k, bound(m, 'b'), no};
+  Value *keys = insert_call_before(m->node, SYM_aten_expand, TYPE(TENSOR), 3, expand_key);
+  Value *inputs[] = {
+      insert_call_before(m->node, SYM_aten_expand, TYPE(TENSOR), 3, expand),
+      insert_call_before(m->node, SYM_aten_permute, TYPE(TENSOR), 2, (Value *[]){keys, node_input(k->node, 1)}),
+      bound(m, 'v'),
+      mask ? mask : insert_constant_before(m->node, IVALUE_NONE, NULL),
+      insert_constant_before(m->node, ivalue_float(0), NULL),
+      no,
+      insert_constant_before(m->node, ivalue_float(left * right), NULL),
+      no};
+  Symbol kind = symbol_intern(STR("aten::scaled_dot_product_attention"));
+  return kind == SYMBOL_NONE ? NULL : insert_call_before(m->node, kind, TYPE(TENSOR), 8, inputs);
+}
+static Value *attention(const RewriteMatch *m) {
+  return attention_with(m, NULL);
+}
+static Value *masked_attention(const RewriteMatch *m) {
+  return attention_with(m, bound(m, 'm'));
+}
+#define SCORES "%x=aten::matmul(aten::expand(%q, %a, False), aten::expand(%k, %b, False))"
+#define ATTENTION(scores) \
+  "aten::matmul(aten::expand(aten::_safe_softmax(" scores ", %d, %n), %c, False), %v=aten::expand(%u, %e, False))"
+
 /* clang-format off */
 static const RewriteRule rules[] = {
   {"convolution", "aten::convolution(%x, %w, %b, %s, %p, %d, %t, %o, %g)",   MAKES(named_convolution)},
@@ -75,12 +222,28 @@ static const RewriteRule rules[] = {
   {"linear_of_t", "aten::addmm(%b, %x, aten::t(%w), 1, 1)",                  GIVES("aten::linear(%x, %w, %b)")},
   {"linear_without_bias", "aten::mm(%x, aten::permute(%w, %d))",             GIVES("aten::linear(%x, %w, None)"),
                                                                              WHEN(is_transposition)},
+  {"squeeze_of_one", "aten::squeeze(%x, %d)",                                MAKES(squeeze_of_one)},
+  {"group_norm",  "aten::native_group_norm[0](%x, %w, %b, %n, %c, %h, %g, %e)",
+                  GIVES("aten::group_norm(%x, %g, %w, %b, %e, True)"),       WHEN(is_only_result)},
+  {"product_of_batches", "aten::reshape(aten::bmm(%x, %y), %s)",             MAKES(product_of_batches)},
+  {"linear_of_batches",
+   "aten::matmul(%x=aten::expand(%u, %a, False), aten::expand(aten::permute(%w, %d), %e, False))",
+                  GIVES("aten::linear(%x, %w, None)"),                       WHEN(is_transposition, are_of_same_batches)},
+  {"safe_softmax",
+   "aten::where(aten::logical_not(aten::any(aten::logical_not(aten::eq(%x, %i)), %d, True)), "
+   "aten::full_like(%s=aten::softmax(%x, %d, %m), 0, %n, %n, %n, False, %f), %s)",
+                  GIVES("aten::_safe_softmax(%x, %d, None)"),                WHEN(is_minus_infinity, gives_own_dtype, has_own_dtype)},
+  {"attention",   ATTENTION(SCORES),                                         MAKES(attention)},
+  {"masked_attention", ATTENTION("aten::add(" SCORES ", %m, 1)"),            MAKES(masked_attention)},
+  {"flash_attention", "aten::_scaled_dot_product_flash_attention_for_cpu[0](%q, %k, %v, 0., %c, %m, %s)",
+                  GIVES("aten::scaled_dot_product_attention(%q, %k, %v, %m, 0., %c, %s, False)"),
+                                                                             WHEN(is_only_result)},
 };
 /* clang-format on */
 const RewriteTable rewrite_layers = {REWRITE_LAYERS, FILE_NAME, rules, sizeof rules / sizeof *rules};
 
 void recompose(Graph *graph) {
-  if (rewrite_graph(&rewrite_layers, graph, true, NULL)) dead_code_elimination(graph);
+  while (rewrite_graph(&rewrite_layers, graph, true, NULL)) dead_code_elimination(graph); /* of layers' layers */
   GRAPH_LOG_DUMP(FILE_NAME, "After recompose: ", graph);
 }
 

@@ -35,6 +35,7 @@ static void build(Compilation *c, void *argument) {
   pt2_attributes_add_all(&b, &l->attributes,
                          json_array(json_get(json_get(program, "graph_module"), "signature"), "input_specs"));
   pt2_build_forward(&b, &l->attributes, program);
+  constant_pooling(graph); /* what is the same is one value: rules ask for that */
   recompose(graph);
   dead_code_elimination(graph); /* attributes and sizes that nothing reads */
   constant_pooling(graph);
