@@ -128,6 +128,20 @@ class Regions(nn.Module):
         return i, rounds, z, strict_mode(lambda x: x * 3, (x,)), out_dtype(torch.ops.aten.mm.default, torch.int32, y, y)
 
 
+class Attention(nn.Module):
+    """Decomposed, it is products of batches between softmaxes; rows that are masked as a whole give 0."""
+
+    def __init__(self):
+        super().__init__()
+        self.heads, self.out, self.norm = nn.Linear(8, 24), nn.Linear(8, 8), nn.GroupNorm(2, 4)
+
+    def forward(self, x, mask):
+        q, k, v = self.heads(x).view(2, 5, 3, 2, 4).permute(2, 0, 3, 1, 4)
+        attend = nn.functional.scaled_dot_product_attention
+        y = attend(q, k, v) + attend(q, k, v, attn_mask=mask) + attend(q, k, v, is_causal=True, scale=0.3)
+        return self.out(y.transpose(1, 2).reshape(2, 5, 8)), self.norm(x[:, :4])
+
+
 class Viewed(nn.Module):
     """Numbers as the bits of others."""
 
@@ -183,6 +197,7 @@ PROGRAMS = {
     "items": (Items(), [((R(5), torch.tensor(3)), {}), ((R(5), torch.tensor(2)), {})], None, False),
     "regions": (Regions(), [((R(2, 3), torch.randint(-9, 9, (3, 3), dtype=torch.int8)), {})], None, False),
     "regions_core": (Regions(), [((R(2, 3), torch.randint(-9, 9, (3, 3), dtype=torch.int8)), {})], None, True),
+    "attention_core": (Attention(), [((R(2, 5, 8), torch.tensor([[0.0] * 5, [-torch.inf] * 5] + [[0.1] * 5] * 3)), {})], None, True),
     "viewed": (Viewed(), [((R(2, 4),), {})], None, False),
     "tied": (Tied(), [((R(2, 3),), {})], None, False),
 }
