@@ -39,6 +39,17 @@ WICK_API wick_status wick_graph_of_method(const wick_module *module, const char 
  * sets attributes of the module, or gives it away. */
 WICK_API wick_status wick_graph_lower(const wick_module *module, const char *method, wick_graph **out,
                                       wick_value **WICK_NULLABLE out_attributes, wick_error **error);
+/* Reverse mode: *out_forward is a copy of the graph that also gives what the gradient needs, *out_backward computes the
+ * gradient:
+ *   forward(inputs) -> the graph's outputs, then temporaries
+ *   backward(gradients of outputs of forward, captured inputs, captured outputs) -> gradients of inputs
+ * *out_ends is a tuple of the number of the graph's own outputs and four lists of numbers: the outputs of forward whose
+ * gradients backward takes first, the inputs and the outputs of forward that it takes then, and the inputs of forward
+ * whose gradients it gives. A gradient that is not there may be an undefined tensor. WICK_UNSUPPORTED: the graph has
+ * control flow, writes, or operators without a formula. Graphs are released with wick_graph_release, the tuple with
+ * wick_value_release. */
+WICK_API wick_status wick_graph_differentiate(const wick_graph *graph, wick_graph **out_forward,
+                                              wick_graph **out_backward, wick_value **out_ends, wick_error **error);
 /* A copy of a node's Subgraph. Of a graph that a pass was given it must go before the program of that graph does. */
 WICK_API wick_status wick_graph_of_node(const wick_node *node, wick_graph **out, wick_error **error);
 /* The graph that is an attribute of a node ("Subgraph"), or one of a list of graphs, itself: changes are the node's. It

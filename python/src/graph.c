@@ -262,6 +262,20 @@ static PyObject *graph_copy(PyObject *self, PyObject *unused) {
   CHECK_WICK(state_of_graph(self), wick_graph_copy(own_graph(self), &copy, &check_error));
   return graph_wrap(state_of_graph(self), copy);
 }
+static PyObject *graph_differentiate(PyObject *self, PyObject *unused) {
+  ModuleState *state = state_of_graph(self);
+  wick_graph *forward, *backward;
+  wick_value *ends;
+  (void)unused;
+  CHECK_WICK(state, wick_graph_differentiate(own_graph(self), &forward, &backward, &ends, &check_error));
+  PyObject *first = graph_wrap(state, forward), *second = graph_wrap(state, backward);
+  PyObject *numbers = value_to_python(state, ends);
+  if (first && second && numbers) return Py_BuildValue("(NNN)", first, second, numbers);
+  Py_XDECREF(first);
+  Py_XDECREF(second);
+  Py_XDECREF(numbers);
+  return NULL;
+}
 static PyObject *graph_run_pass(PyObject *self, PyObject *name) {
   const char *text = PyUnicode_AsUTF8(name);
   if (!text) return NULL;
@@ -331,6 +345,7 @@ static PyMethodDef graph_methods[] = {
     {"text", graph_text, METH_O, "text(places): with the places in the source after its nodes, or without."},
     {"block", graph_block, METH_NOARGS, "Its block."},
     {"copy", graph_copy, METH_NOARGS, "A copy."},
+    {"differentiate", graph_differentiate, METH_NOARGS, "Forward, backward, and how their ends belong together."},
     {"run_pass", graph_run_pass, METH_O, "run_pass(name): one of wick's passes."},
     {"lint", graph_lint, METH_NOARGS, "Raises where the graph is broken."},
     {"rewrite", graph_rewrite, METH_VARARGS, "rewrite(pattern, replacement): how often it was found and replaced."},

@@ -308,7 +308,9 @@ const Type *annotation_type(Compilation *c, Resolver *resolver, const Tree *expr
   const Type *type = annotation_type_or_null(c, resolver, expr);
   if (type) return require_small_type(c, expr->range, type);
   if (expr->kind == TK_UNSUPPORTED) unsupported_throw(&c->scratch, expr);
-  Str name = expr->kind == TK_SUBSCRIPT ? dotted_text(c, subscript_value(expr)) : dotted_text(c, expr);
+  Str name = expr->kind == TK_STRINGLITERAL ? string_text(expr)
+             : expr->kind == TK_SUBSCRIPT   ? dotted_text(c, subscript_value(expr))
+                                            : dotted_text(c, expr);
   if (name.length) {
     const char *hint = suggest_type(c, name);
     compilation_fail(c, expr->range, "Unknown type name '" STR_FMT "'%s%s", STR_ARG(name), *hint ? "." : "", hint);

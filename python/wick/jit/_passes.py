@@ -242,6 +242,24 @@ def interpret_graph(graph, inputs):
     return graph.compile("graph").function("graph")(*inputs)
 
 
+class Gradient:
+    """What _jit_differentiate gives: `f` computes what the graph does and what `df`, its gradient, needs.
+
+    df takes gradients of the outputs `df_input_vjps` of f, then its inputs `df_input_captured_inputs` and its outputs
+    `df_input_captured_outputs`; it gives gradients of the inputs `df_output_vjps`. The first `f_real_outputs` outputs
+    of f are the graph's own."""
+
+    def __init__(self, f, df, ends):
+        self.f, self.df = f, df
+        (self.f_real_outputs, self.df_input_vjps, self.df_input_captured_inputs, self.df_input_captured_outputs,
+         self.df_output_vjps) = ends
+
+
+def differentiate(graph):
+    """The Gradient of a graph of operators that have formulas, without control flow and writes."""
+    return Gradient(*graph.differentiate())
+
+
 _UNTOLD = re.compile(r"prim::Constant\[value=(?:<Tensor>|(?= *-?\d)[^\[\]]*\[ \w+Type\{[\d,]*\} \])\]\(\)")
 
 
@@ -272,6 +290,7 @@ def _zeros(kind):
 
 NAMES = {"Graph": _graph.Graph, "Node": _graph.Node, "Value": _graph.Value, "Block": _graph.Block, "Use": _graph.Use,
          "parse_ir": parse_ir, "_create_function_from_graph": create_function_from_graph,
+         "Gradient": Gradient, "_jit_differentiate": differentiate,
          "_jit_interpret_graph": interpret_graph, "_propagate_shapes": propagate_shapes,
          "_propagate_and_assign_input_shapes": propagate_and_assign_input_shapes,
          "_jit_try_infer_type": _graph_types.try_infer,

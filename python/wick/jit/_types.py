@@ -60,7 +60,8 @@ _BARE = {typing.List: ("List without a contained type", "type, e.g. List[int]"),
 
 def _generic_text(kind, origin, args):
     if kind in _BARE:
-        raise RuntimeError("Attempted to use %s. Please add a contained %s" % _BARE[kind])
+        raise RuntimeError("Attempted to use %s. Please add %scontained %s" % (
+            _BARE[kind][0], "" if kind is typing.Dict else "a ", _BARE[kind][1]))
     if origin is list:
         return "List[%s]" % type_text(args[0])
     if origin is dict:
