@@ -1,7 +1,7 @@
 """Programs that can't be compiled: what both packages say of them first, and which part of the source they underline.
 
-`refusals.txt` has the programs, each followed by a line `=> CLASS: first line` and one line `~ PART` for each part that
-is underlined. `--record` with PyTorch writes those lines anew.
+`refusals.txt` has the programs, each followed by a line `=> CLASS: first line` and one line `~ PART` for each part
+that is underlined. `--record` with PyTorch writes those lines anew.
 """
 import linecache
 import math  # noqa: F401, programs name it

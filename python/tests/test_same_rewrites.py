@@ -107,8 +107,8 @@ class Refined(unittest.TestCase):
 
     def test_in_a_branch(self):
         self.assertEqual(self.refined("def f(x: int):\n  if x == 4:\n    return x + 1\n  return 3\n"), (True, []))
-        self.assertEqual(self.refined("def f(x: int):\n  if x != 4:\n    y = 2\n  else:\n    y = x + 1\n  return y\n"),
-                         (True, []))
+        self.assertEqual(self.refined("def f(x: int):\n  if x != 4:\n    y = 2\n  else:\n    y = x + 1\n"
+                                      "  return y\n"), (True, []))
 
     def test_after_a_refusal(self):
         self.assertEqual(self.refined("def f(x: int):\n  if x != 4:\n    raise RuntimeError('x')\n  return x + 2\n"),
@@ -116,8 +116,8 @@ class Refined(unittest.TestCase):
         self.assertEqual(self.refined("def f(x: int):\n  assert 3 == x\n  return x + 1\n"), (True, []))
 
     def test_and_or_not(self):
-        self.assertEqual(self.refined("def f(x: int, y: int):\n  if x == 4 and y == 3:\n    return x + y\n  return x\n"),
-                         (True, []))
+        self.assertEqual(self.refined("def f(x: int, y: int):\n  if x == 4 and y == 3:\n    return x + y\n"
+                                      "  return x\n"), (True, []))
         self.assertEqual(self.refined("def f(x: int, y: int):\n  if x != 4 or y != 3:\n    raise RuntimeError('x')\n"
                                       "  return x + y\n"), (True, []))
         self.assertEqual(self.refined("def f(x: int, y: int):\n  if not x == 4:\n    raise RuntimeError('x')\n"
@@ -126,7 +126,8 @@ class Refined(unittest.TestCase):
                                       "  return x + y\n"), (False, ["aten::add", "aten::add"]))
 
     def test_floats_are_left(self):
-        self.assertEqual(self.refined("def f(x: float):\n  assert x == 3.0\n  return x + 1\n"), (False, ["aten::add"]))
+        self.assertEqual(self.refined("def f(x: float):\n  assert x == 3.0\n  return x + 1\n"),
+                         (False, ["aten::add"]))
 
 
 def square_by_pow(x):

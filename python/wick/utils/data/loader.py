@@ -2,7 +2,9 @@
 import itertools
 
 import wick
+from wick.utils.data import graph_settings
 from wick.utils.data._utils.collate import default_collate, default_convert
+from wick.utils.data.datapipes._base import IterDataPipe
 from wick.utils.data.dataset import IterableDataset, _Subscripted
 from wick.utils.data.sampler import BatchSampler, RandomSampler, SequentialSampler
 from wick.utils.data.worker import Workers, fetcher
@@ -45,7 +47,9 @@ class DataLoader(_Subscripted):
             raise ValueError('multiprocessing_context can only be used with multi-process loading (num_workers > 0), '
                              'but got num_workers={}'.format(num_workers))
         streamed = isinstance(dataset, IterableDataset)
-        if streamed:
+        if isinstance(dataset, IterDataPipe):
+            dataset = graph_settings.apply_shuffle_settings(dataset, shuffle=shuffle)
+        elif streamed:
             if shuffle:
                 raise ValueError('DataLoader with IterableDataset: expected unspecified shuffle option, but got '
                                  'shuffle={}'.format(shuffle))
@@ -85,6 +89,9 @@ class DataLoader(_Subscripted):
             default_convert
 
     def __iter__(self):
+        if isinstance(self.dataset, IterDataPipe):  # one order for all workers
+            order = wick.empty((), dtype=wick.int64).random_(generator=self.generator).item()
+            graph_settings.apply_random_seed(self.dataset, wick.Generator().manual_seed(order))
         # an epoch draws a number, as torch's does: the workers' seed
         seed = wick.empty((), dtype=wick.int64).random_(generator=self.generator).item()
         if isinstance(self.dataset, IterableDataset):

@@ -13,6 +13,8 @@ import time
 import traceback
 
 import wick
+from wick.utils.data import graph_settings
+from wick.utils.data.datapipes._base import IterDataPipe
 from wick.utils.data.dataset import IterableDataset
 
 WorkerInfo = collections.namedtuple('WorkerInfo', 'id num_workers seed dataset')
@@ -107,6 +109,8 @@ def run_worker(worker, settings, incoming, outgoing, inherited):
     wick.manual_seed(seed)
     if 'numpy' in sys.modules:
         sys.modules['numpy'].random.seed(seed % 2 ** 32)
+    if isinstance(dataset, IterDataPipe):
+        graph_settings.apply_sharding(dataset, count, worker)
     _info = WorkerInfo(worker, count, seed, dataset)
     where = 'in DataLoader worker process {}'.format(worker)
     tasks, broken, fetch = queue.Queue(), None, None
