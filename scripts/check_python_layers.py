@@ -8,7 +8,7 @@ What they need of later ones stands in one table, that of _later.py.
 import ast, os, sys
 
 LAYERS = """
-_activations _containers _devices _executors _frontend _later _logging _nnc _refine _registry _schema
+_activations _containers _devices _executors _frontend _later _logging _missing _nnc _refine _registry _schema
 _from_torch _frozen _hooks
 _modifiers
 _types
@@ -21,7 +21,7 @@ _script
 _native _passes _recursive
 _module
 _archive _trace
-_debug _decompositions
+_alias_check _debug _decompositions
 _unit_internals
 _flat_names _internals
 """

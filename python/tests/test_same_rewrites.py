@@ -198,6 +198,19 @@ class Derivatives(unittest.TestCase):
                 self.of(body, x)
 
 
+class Aliases(unittest.TestCase):
+    def test_schemas_say_what_operators_do(self):
+        for body, name in (("x.view(-1)", "view"), ("x + 1", "add"), ("x.add_(1)", "add_"), ("torch.relu(x)", "relu"),
+                           ("x.transpose(0, 1)", "transpose"), ("x.split(1)", "split"), ("x.sum(1)", "sum"),
+                           ("torch.max(x, 1)", "max"), ("x.expand([2, 3])", "expand"),
+                           ("x.contiguous()", "contiguous")):
+            with self.subTest(name):
+                UNITS.append(torch.jit.CompilationUnit("def f(x):\n  return %s\n" % body))
+                graph = UNITS[-1].f.graph
+                C._jit_pass_constant_propagation(graph)
+                C._jit_check_alias_annotation(graph, (torch.rand(2, 3),), name)
+
+
 class Switches(unittest.TestCase):
     def test_kept(self):
         for setter, getter, value in (("_jit_set_texpr_reductions_enabled", "_jit_texpr_reductions_enabled", True),

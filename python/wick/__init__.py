@@ -27,10 +27,11 @@ def _internal(name):
     """Names of torch._C that need wick.jit, when they are first asked for."""
     if name.startswith("__"):
         raise AttributeError("module 'wick._C' has no attribute %r" % name)
-    from .jit import _internals
+    from .jit import _internals, _missing
     found = _internals.find(name)
     if found is None:
-        raise AttributeError("module 'wick._C' has no attribute %r" % name)
+        why = _missing.why(name)
+        raise AttributeError("module 'wick._C' has no attribute %r%s" % (name, ": " + why if why else ""))
     setattr(_C, name, found)
     return found
 

@@ -1,7 +1,7 @@
 """What torch has in torch._C of modules: ScriptModule._c, and functions that take it."""
 
 from ..futures import Future
-from . import _debug, _decompositions, _executors, _function_schema, _nnc, _passes, _unit_internals
+from . import _alias_check, _debug, _decompositions, _executors, _function_schema, _nnc, _passes, _unit_internals
 from ._containers import ScriptDict, ScriptList
 from ._graph_types import ClassType
 from ._script import ScriptFunction
@@ -193,13 +193,44 @@ def _log_api_usage_once(event):
     """Nothing: wick tells nobody what is used."""
 
 
+def _infer_size(a, b):
+    """The size that tensors of two sizes have together."""
+    from .. import broadcast_shapes
+    return broadcast_shapes(a, b)
+
+
+def _get_max_operator_version():
+    """The newest version of operators in torch's archives that wick writes."""
+    return 10
+
+
+def _is_tracing():
+    """Whether a program is being traced."""
+    return _unit_internals.get_tracing_state() is not None
+
+
+def _jit_has_cpp_tests():
+    """False: wick's own tests in C are programs of their own."""
+    return False
+
+
+def _erase_non_input_shapes(graph):
+    """Forgets what is known of tensors, but for those that the graph is given."""
+    kept = [(value, value.type()) for value in graph.inputs()]
+    graph.run_pass("erase_shape_information")
+    for value, kind in kept:
+        value.setType(kind)
+
+
 NAMES = {
+    "_get_max_operator_version": _get_max_operator_version, "_infer_size": _infer_size, "_is_tracing": _is_tracing,
+    "_jit_erase_non_input_shape_information": _erase_non_input_shapes, "_jit_has_cpp_tests": _jit_has_cpp_tests,
     "BufferDict": _BufferDict, "ClassType": ClassType, "Future": Future, "ModuleDict": _ModuleDict,
     "ParameterDict": _ParameterDict, "ScriptDict": ScriptDict, "ScriptFunction": ScriptFunction,
     "ScriptList": ScriptList, "ScriptMethod": ScriptFunction, "ScriptModule": ScriptObject,
     "_freeze_module": _freeze_module, "_log_api_usage_once": _log_api_usage_once,
     **_passes.NAMES, **_executors.NAMES, **_debug.NAMES, **_function_schema.NAMES, **_unit_internals.NAMES,
-    **_nnc.NAMES, **_decompositions.NAMES,
+    **_nnc.NAMES, **_decompositions.NAMES, **_alias_check.NAMES,
 }
 
 
