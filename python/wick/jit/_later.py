@@ -14,8 +14,10 @@ _PLACES = {  # name: (module, what it is called there)
     "compile_module": ("_recursive", "create"),
     "compiled_function": ("_script", "compiled_function"),
     "fork_traced": ("_trace", "fork"),
+    "load_archive": ("_archive", "load"),
     "module_kinds": ("_recursive", "kinds"),
     "prepare_module": ("_recursive", "prepared"),
+    "save_archive": ("_archive", "save"),
     "wrap_module": ("_module", "wrap_module"),
 }
 

@@ -1,9 +1,10 @@
 """Objects of classes that are written in C, wick's own and those that libraries bring: torch.classes."""
 
 import functools
+import io
 
 from .. import _C
-from . import _types
+from . import _later, _types
 from ._graph_types import ClassType
 
 _PREFIX = "__torch__.torch.classes."
@@ -50,10 +51,30 @@ class NativeObject:
         return self  # as copies of programs share what such objects hold
 
     def __reduce__(self):
-        raise TypeError("an object of %s is saved within a program" % self._script_handle.type())
+        return _from_archive, (_archive_of(self),)
 
     def __repr__(self):
         return "<torch.ScriptObject object of %s>" % self._script_handle.type()
+
+
+def _archive_of(held):
+    """The bytes of an archive of a module that holds such an object: as archives keep it, by its __getstate__."""
+    from .. import nn
+
+    class Holder(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.held = held
+
+        def forward(self):
+            return self.held
+    data = io.BytesIO()
+    _later.save_archive(_later.compile_module(Holder()), data)
+    return data.getvalue()
+
+
+def _from_archive(data):
+    return _later.load_archive(io.BytesIO(data)).held
 
 
 class ScriptClass:

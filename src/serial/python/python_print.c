@@ -413,8 +413,7 @@ static void print_unpack(Printing *p, const Node *node) {
   for (uint32_t i = 0; i < node->output_count; i++) assign_name(p, node_output(node, i));
   indent(p);
   put_values(p, node->output_count, node->outputs);
-  if (node->output_count == 1) put(&p->out, ",");
-  if (node->output_count) put(&p->out, " = ");
+  if (node->output_count) put(&p->out, ", = "); /* one name is unpacked to, too */
   put_inputs(p, &p->out, node, "", "\n");
 }
 
