@@ -1622,3 +1622,24 @@ def each_number(numbers: Tensor, i: int, count: int) -> number:
     if numbers.size(0) != count:
         raise RuntimeError('Expected length of scalars to match input of length {} but got {} instead.'.format(count, numbers.size(0)))
     return numbers[i].item()
+
+
+# A product of float8 with scales for each of them, or for rows of the one and columns of the other.
+def scaled_product(self: Tensor, mat2: Tensor, scale_a: Tensor, scale_b: Tensor, bias: Optional[Tensor], out_dtype: Optional[int]) -> Tensor:
+    if self.dim() != 2:
+        raise RuntimeError('mat1 must be a matrix')
+    if mat2.dim() != 2:
+        raise RuntimeError('mat2 must be a matrix')
+    if self.size(1) != mat2.size(0):
+        raise RuntimeError('mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})'.format(self.size(0), self.size(1), mat2.size(0), mat2.size(1)))
+    for t in [self, mat2]:
+        if t.dtype != torch.float8_e4m3fn and t.dtype != torch.float8_e5m2:
+            raise ValueError('Invalid scaling configuration.')
+    whole = scale_a.numel() == 1 and scale_b.numel() == 1
+    if not whole and (scale_a.size() != [self.size(0), 1] or scale_b.size() != [1, mat2.size(1)]):
+        raise ValueError('Invalid scaling configuration.')
+    scales = scale_a.to(torch.float32).reshape([-1, 1]) * scale_b.to(torch.float32).reshape([1, -1])
+    y = torch.mm(self.to(torch.float32), mat2.to(torch.float32)) * scales
+    if bias is not None:
+        y = y + bias.to(torch.float32)
+    return y.to(self.dtype if out_dtype is None else out_dtype)

@@ -3,6 +3,7 @@
 
 #include "base/parallel.h"
 #include "base/work_limit.h"
+#include "call/call_plan.h"
 #include "call/row_extras.h"
 #include "compute/gemm/gemm.h"
 #include "op/nn/fused.h"
@@ -233,7 +234,33 @@ static Status multiply(Call *call, ProductInto *into, const GemmEpilogue *e) {
 static Status run_product(Call *call, const GemmEpilogue *e) {
   return multiply(call, ((const Product *)call_with(call))->into, e);
 }
+/* float8, of matrices alone: in float32, rounded once. */
+static Status product_of_float8(Call *call) {
+  enum { MAX_INPUTS = 5 };
+  IValue inputs[MAX_INPUTS], result = IVALUE_NONE;
+  Tensor *out = call_out(call, 0);
+  if (out->dtype == DTYPE_FLOAT8_E8M0FNU || out->ndim != 2 || call->input_count > MAX_INPUTS)
+    return call_unsupported_dtype(call, (DType)out->dtype);
+  Call wide = {.inputs = inputs, .input_count = call->input_count, .outputs = &result, .output_count = 1};
+  Status status = OK;
+  for (uint32_t i = 0; i < call->input_count; i++) {
+    Tensor *converted = NULL;
+    inputs[i] = ivalue_retain(call->inputs[i]);
+    if (status || inputs[i].tag != TAG_TENSOR) continue;
+    status = tensor_to_dtype(inputs[i].tensor, DTYPE_FLOAT32, &converted);
+    ivalue_release(inputs[i]);
+    inputs[i] = converted ? ivalue_tensor(converted) : IVALUE_NONE;
+  }
+  const CallPlan *plan;
+  if (!status) status = call_plan(call->op, &plan);
+  if (!status) status = operator_call(call->exec, plan->functional, &wide);
+  if (!status) status = tensor_copy(out, result.tensor, call->exec->work.threads);
+  ivalue_release(result);
+  for (uint32_t i = 0; i < call->input_count; i++) ivalue_release(inputs[i]);
+  return status;
+}
 static Status kernel_product(Call *call) {
+  if (__builtin_expect(dtype_is_float8((DType)call_out(call, 0)->dtype), 0)) return product_of_float8(call);
   return ((const Product *)call_with(call))->run(call, NULL);
 }
 
@@ -624,11 +651,11 @@ static double flops_add_product(const Call *call) {
   return flops_along(call, 1) * sum;
 }
 
-#define ADD_ROW(text, shape_, run, product, grad_, ...)                                                               \
-  {                                                                                                                   \
-    .schema = text, .shape = shape_, .kernel = kernel_product, .with = &(const Product){run, product, 2},             \
-    .grad = grad_, .flops = flops_add_product, .flags = OP_INPLACE | OP_OUT | OP_ALIASING_SELF, .cast = CAST_REDUCED, \
-    .dtypes = __VA_ARGS__                                                                                             \
+#define ADD_ROW(text, shape_, run, product, grad_, ...)                                                            \
+  {                                                                                                                \
+    .schema = text, .shape = shape_, .kernel = kernel_product, .with = &(const Product){run, product, 2},          \
+    .grad = grad_, .flops = flops_add_product, .flags = OP_INPLACE | OP_OUT | OP_ALIASING_SELF | OP_ACCEPT_FLOAT8, \
+    .cast = CAST_REDUCED, .dtypes = __VA_ARGS__                                                                    \
   }
 static const OpRow rows[] = {
     {.schema = "aten::mm(Tensor self, Tensor mat2) -> Tensor",
@@ -642,7 +669,7 @@ static const OpRow rows[] = {
              "mat2.size(), mat2.stride())",
      .extras = &(const RowExtras){.graph_grad = "self: grad.mm(mat2.t().conj()); mat2: self.t().conj().mm(grad)",
                                   .anchor = &product_anchor},
-     .flags = OP_OUT | OP_GRAD_EXACT},
+     .flags = OP_ACCEPT_FLOAT8 | OP_OUT | OP_GRAD_EXACT},
     {.schema = "aten::bmm(Tensor self, Tensor mat2) -> Tensor",
      .dtypes = "bmm: integral floating complex",
      .cast = CAST_REDUCED,
@@ -745,7 +772,7 @@ static const OpRow rows[] = {
      .flops = flops_product,
      .extras = &(const RowExtras){.restores = 1 << 1, .anchor = &linear_anchor},
      .grad = "input, weight, bias: linear_backward(grad, input, weight)",
-     .flags = OP_OUT},
+     .flags = OP_ACCEPT_FLOAT8 | OP_OUT},
     {.schema = "aten::matmul(Tensor self, Tensor other) -> Tensor",
      .dtypes = "addmm_impl_cpu_: integral floating complex",
      .cast = CAST_REDUCED,
@@ -755,7 +782,7 @@ static const OpRow rows[] = {
      .flops = flops_product,
      .extras = &(const RowExtras){.anchor = &product_anchor},
      .grad = "self, other: matmul_backward(grad, self, other)",
-     .flags = OP_OUT},
+     .flags = OP_ACCEPT_FLOAT8 | OP_OUT},
     {.schema = "aten::linalg_matmul(Tensor self, Tensor other) -> Tensor",
      .body = "return torch.matmul(self, other)",
      .flags = OP_OUT},

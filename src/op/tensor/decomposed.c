@@ -110,6 +110,11 @@ static const OpRow rows[] = {
     COMPOSITE("aten::_weight_norm_interface(Tensor v, Tensor g, int dim=0) -> (Tensor, Tensor)",
               "norm = torch.norm_except_dim(v, 2, dim)\n"
               "return v * (g / norm), norm"),
+    COMPOSITE("aten::_scaled_mm(Tensor self, Tensor mat2, Tensor scale_a, Tensor scale_b, Tensor? bias=None, Tensor? "
+              "scale_result=None, ScalarType? out_dtype=None, bool use_fast_accum=False) -> Tensor",
+              "if scale_result is not None:\n"
+              "    raise RuntimeError('_scaled_mm: a scale of the result is not supported')\n"
+              "return scaled_product(self, mat2, scale_a, scale_b, bias, out_dtype)"),
     COMPOSITE("aten::_weight_int8pack_mm(Tensor self, Tensor mat2, Tensor scales) -> Tensor",
               "return int8_product(self, mat2, scales)"),
     {.schema = "aten::_assert_async.msg(Tensor self, str assert_msg) -> ()",

@@ -123,10 +123,17 @@ static Status shape_infinite(Call *call, TensorSpec *specs) {
     .schema = "aten::__" method "__." right "(Tensor self, " right " other) -> Tensor", .lower = formula, \
     .dtypes = kinds, .flags = OP_OUT | OP_ALIASING_OK | OP_NOT_DIFFERENTIABLE | (more)                    \
   }
-#define TEST(name, formula, more)                                                                       \
-  {                                                                                                     \
-    .schema = "aten::" name "(Tensor self) -> Tensor", .lower = formula, .shape = shape_pointwise_bool, \
-    .flags = OP_ALIASING_OK | OP_NOT_DIFFERENTIABLE | (more)                                            \
+/* Of float8 only one kind has infinities. */
+static Status shape_of_infinities(Call *call, TensorSpec *specs) {
+  DType dtype = (DType)call_tensor(call, 0)->dtype;
+  if (dtype_is_float8(dtype) && dtype != DTYPE_FLOAT8_E5M2) return call_unsupported_dtype(call, dtype);
+  return shape_pointwise_bool(call, specs);
+}
+#define TEST(name, formula, more) TEST_OF(name, formula, more, shape_pointwise_bool)
+#define TEST_OF(name, formula, more, shape_)                                              \
+  {                                                                                       \
+    .schema = "aten::" name "(Tensor self) -> Tensor", .lower = formula, .shape = shape_, \
+    .flags = OP_ALIASING_OK | OP_NOT_DIFFERENTIABLE | (more)                              \
   }
 
 #define INFINITE(name, formula)                                                                   \
@@ -194,8 +201,8 @@ static const OpRow rows[] = {
      .promote = "rtol",
      .flags = OP_OUT | OP_ALIASING_OK | OP_NOT_DIFFERENTIABLE},
     TEST("isnan", "isnan(self)", OP_OUT | OP_ACCEPT_LIMITED),
-    TEST("isinf", "isinf(self)", OP_OUT | OP_ACCEPT_UNSIGNED),
-    TEST("isfinite", "True if integral else abs(self) < inf", OP_OUT | OP_ACCEPT_UNSIGNED),
+    TEST_OF("isinf", "isinf(self)", OP_OUT | OP_ACCEPT_LIMITED, shape_of_infinities),
+    TEST_OF("isfinite", "True if integral else abs(self) < inf", OP_OUT | OP_ACCEPT_LIMITED, shape_of_infinities),
     INFINITE("isposinf", "False if integral else self == inf"),
     INFINITE("isneginf", "False if integral else self == -inf"),
     TEST("isreal", "imag(self) == 0 if complex else True", 0),
