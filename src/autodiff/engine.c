@@ -437,8 +437,11 @@ static Status run_task(Run *run, Task *task) {
   if (!leads_on(run, node)) return OK;
   Tensor **out = mem_calloc(node->edge_count + 1u, sizeof *out);
   if (!out) return status_out_of_memory();
+  TorchVersion version = run->exec->work.torch_version;
+  if (node->torch_version != TORCH_DEFAULT) run->exec->work.torch_version = (TorchVersion)node->torch_version;
   Status status = node->kind == GRAD_COPY_SLICES ? apply_copy_slices(run, node, task->grads[0], out)
                                                  : apply_formula_or_fail(run, node, task->grads, out);
+  run->exec->work.torch_version = version;
   for (uint32_t i = 0; i < node->edge_count; i++) {
     if (!status && out[i] && node->edges[i].to.node) status = add_gradient(run, node->edges[i].to, out[i]);
     tensor_release(out[i]);

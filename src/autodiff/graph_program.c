@@ -265,13 +265,14 @@ static Status own_result(const IValue *inputs, uint32_t input_count, IValue *out
   return of && of != outputs[index].tensor ? autograd_note_view(outputs[index].tensor, of) : OK;
 }
 
-static Status hang(GraphProgram *p, const IValue *inputs, IValue *outputs) {
+static Status hang(GraphProgram *p, const Exec *exec, const IValue *inputs, IValue *outputs) {
   GradNode *node;
   for (uint32_t i = 0; i < p->input_count; i++)
     if (inputs[i].tag == TAG_TENSOR) TRY(autograd_refresh(inputs[i].tensor));
   TRY(gradnode_new(GRAD_GRAPH, p->all_outputs, p->output_vjp_count, &node));
   graph_program_retain(p);
   node->program = p;
+  node->torch_version = (uint8_t)exec->work.torch_version;
   Status status = make_edges(p, inputs, node);
   if (!status) status = save_captures(p, inputs, outputs, node);
   for (uint32_t i = 0; !status && i < p->real_outputs; i++) {
@@ -295,7 +296,7 @@ static Status run_recorded(GraphProgram *p, Exec *exec, const IValue *inputs, IV
   exec->grad_enabled = false;
   Status status = interp_run(exec, p->forward, inputs, p->input_count, all, p->all_outputs);
   exec->grad_enabled = true;
-  if (!status) status = hang(p, inputs, all);
+  if (!status) status = hang(p, exec, inputs, all);
   for (uint32_t i = 0; i < p->all_outputs; i++) {
     if (!status && i < p->real_outputs)
       outputs[i] = all[i];

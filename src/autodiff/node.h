@@ -79,7 +79,8 @@ typedef struct Geometry {
 struct GradNode {
   RefCount refs;
   uint8_t kind;
-  bool released; /* what it saved went with an earlier backward */
+  bool released;         /* what it saved went with an earlier backward */
+  uint8_t torch_version; /* TorchVersion of the call: its formula's; TORCH_DEFAULT: that of the backward */
   bool list_output;
   uint64_t sequence;
   const Operator *op; /* as it was called */
