@@ -174,7 +174,7 @@ static Status compile_into(wick_runtime *runtime, CompilationUnit *unit, const M
     return status_new(ERROR_INVALID_ARGUMENT, "wick_compile_options: the device map of what is there already stays");
   if (o.torch_version >= TORCH_COUNT || o.reserved)
     return status_new(ERROR_INVALID_ARGUMENT, "wick_compile_options: torch_version %u", o.torch_version);
-  if (o.torch_version && unit->all_functions.length)
+  if (o.torch_version && unit->torch_version != TORCH_DEFAULT && o.torch_version != unit->torch_version)
     return status_new(ERROR_INVALID_ARGUMENT, "wick_compile_options: the version of what is there already stays");
   if (o.device_map) TRY(arena_protect(&unit->store.arena, map_devices, &(DeviceMapping){unit, o.device_map}));
   CallerResolver resolver = {
@@ -188,7 +188,7 @@ static Status compile_into(wick_runtime *runtime, CompilationUnit *unit, const M
   outer = work_limit_enter(&limit);
   api_exec_init(&exec, runtime);
   HEAP_SCOPE(exec.runtime->heap);
-  if (!unit->all_functions.length && unit->torch_version == TORCH_DEFAULT)
+  if (unit->torch_version == TORCH_DEFAULT)
     unit->torch_version = o.torch_version ? (uint8_t)o.torch_version : (uint8_t)exec.work.torch_version;
   unit_enter(unit, &exec);
   Status status = frontend_compile(unit, &exec, &input);

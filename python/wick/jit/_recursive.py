@@ -13,6 +13,7 @@ import inspect
 import re
 import types
 
+from .. import _C
 from . import _from_torch, _frontend, _later, _modifiers, _program, _registry, _types
 from . import _hooks as _hooks_of
 from ._script import ScriptFunction
@@ -52,7 +53,7 @@ class ModuleType:
                 tuple((name, repr(value), type(value)) for name, value in self.constants.items()),
                 tuple((name, id(function)) for name, function in self.functions.items()),
                 tuple((name, inner if isinstance(inner, str) else id(inner)) for name, inner in self.modules.items()),
-                tuple(tuple(map(id, hooks)) for hooks in self.hooks), self.tag)
+                tuple(tuple(map(id, hooks)) for hooks in self.hooks), self.tag, _C.torch_version())
 
     # ---- reading a module ----
 
@@ -170,14 +171,12 @@ def _names(module):
 
 
 def _plain(value):
-    from .. import _C
     if isinstance(value, (_C.dtype, _C.layout, _C.memory_format)):
         return _setting_number(value)
     return value
 
 
 def _setting_number(value):
-    from .. import _C
     program = _C.compile_text("def f(x: int) -> int:\n    return x\n")
     return program.function("f")(value)
 
