@@ -10,6 +10,7 @@
 #include "call/quantized_engine.h"
 #include "call/torch_version.h"
 #include "compute/conv/conv_weights.h"
+#include "compute/fft/fft.h"
 #include "executor/compile_times.h"
 #include "executor/executor.h"
 #include "fuse/backend.h"
@@ -117,6 +118,7 @@ static void trim(Runtime *runtime, void *bytes) {
 uint64_t wick_trim(void) {
   uint64_t bytes = small_blocks_trim() + executor_trim(NULL);
   bytes += fuse_trim(); /* of what plans still hold */
+  bytes += fft_trim();
   runtime_each(trim, &bytes);
   small_blocks_trim();
   lasting_tidy();

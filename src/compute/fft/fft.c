@@ -59,12 +59,12 @@ Status fft_axis(const Work *work, const FftAxis *axis) {
   Loop loop = {.axis = axis, .lines = 1};
   for (int d = 0; d < axis->rank; d++) loop.lines *= axis->sizes[d];
   if (loop.lines == 0 || axis->points == 0) return OK;
-  TRY(fft_plan_new(halves ? axis->points / 2 : axis->points, halves ? 2 : 1, axis->is_double, &plan));
+  TRY(fft_plan_take(halves ? axis->points / 2 : axis->points, halves ? 2 : 1, axis->is_double, &plan));
   loop.plan = plan;
   loop.run = axis->is_double ? PROCESSOR_FORM(fft_lines_double) : PROCESSOR_FORM(fft_lines_float);
   loop.group = plan->split && 2 * loop.lines <= plan->split ? 1 : plan->lanes;
   int64_t groups = (loop.lines + loop.group - 1) / loop.group, grain = 1 + 4096 / axis->points;
   parallel_for(work->threads, groups, grain, run_groups, &loop);
-  fft_plan_free(plan);
+  fft_plan_give(plan);
   return loop.failed ? status_out_of_memory() : OK;
 }

@@ -22,5 +22,7 @@ typedef struct FftAxis {
   int rank;                      /* of what is around the lines */
   const int64_t *sizes, *in_strides, *out_strides;
 } FftAxis;
+/* Gives back what is kept of lengths that no call is using: bytes. */
+size_t fft_trim(void);
 /* Fails for memory alone; what is left when the work is over is left undone: the caller asks its limit. */
 Status fft_axis(const Work *work, const FftAxis *axis) MUST_CHECK;

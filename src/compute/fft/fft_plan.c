@@ -150,6 +150,7 @@ Status fft_plan_new(int64_t points, int64_t step, bool is_double, FftPlan **out)
   *plan = (FftPlan){.points = points,
                     .step = step,
                     .is_double = is_double,
+                    .refs = {1},
                     .lanes = FFT_VECTOR_BYTES / (int)(pair_bytes(is_double) / 2)};
   Status status = fill(plan);
   if (status)

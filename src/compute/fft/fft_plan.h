@@ -1,7 +1,7 @@
 /* What transforms of one length have in common: factors and roots of unity. Private to compute/fft. */
 #pragma once
 
-#include "base/status.h"
+#include "base/memory.h"
 #include "compute/fft/fft.h"
 
 enum { FFT_FACTORS = 64, FFT_LARGEST_FACTOR = 41, FFT_VECTOR_BYTES = 32, FFT_MOST_LANES = 8 };
@@ -23,10 +23,17 @@ typedef struct FftPlan {
   struct FftPlan *convolved; /* Bluestein: the plan of the convolution's length; NULL: by factors */
   void *chirp;               /* exp(-pi i j^2 / points), pairs */
   void *kernel;              /* the transform of the conjugate chirp, divided by the convolution's length; pairs */
+  RefCount refs;             /* of fft_plan_take, and of what is kept */
+  uint64_t taken_at;
+  bool is_shared; /* of the process's heap, beyond any budget */
 } FftPlan;
 /* `step`: 2 where the roots of twice the length are wanted, too. */
 Status fft_plan_new(int64_t points, int64_t step, bool is_double, FftPlan **out) MUST_CHECK;
 void fft_plan_free(FftPlan *plan); /* NULL is allowed */
+
+/* One that is kept for the next call, or a new one (fft_kept.c). Thread-safe. */
+Status fft_plan_take(int64_t points, int64_t step, bool is_double, FftPlan **out) MUST_CHECK;
+void fft_plan_give(FftPlan *plan);
 
 /* One group of lines. */
 typedef struct FftLines {

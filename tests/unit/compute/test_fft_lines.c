@@ -159,8 +159,39 @@ static void in_place(void **state) {
     }
 }
 
+/* Plans that are kept give what new ones give, more lengths than places go round, and all can be given back. */
+static void test_kept_plans(void **state) {
+  (void)state;
+  enum { MOST = 4099 }; /* prime: by convolution */
+  static const int64_t lengths[] = {1,   2,   3,   4,   5,   6,    7,    8,    9,    10, 64,
+                                    100, 127, 243, 256, 512, 1000, 1024, 4096, MOST, 97};
+  enum { COUNT = sizeof lengths / sizeof *lengths };
+  static double complex in[MOST], out[3][MOST];
+  Work work = {.threads = 1};
+  for (int64_t j = 0; j < MOST; j++) in[j] = number() + number() * I;
+  fft_trim();
+  assert_int_equal(fft_trim(), 0);
+  for (int n = 0; n < COUNT; n++) {
+    for (int turn = 0; turn < 3; turn++) {
+      FftAxis axis = {FFT_C2C, true, false, lengths[n], in, out[turn], 1, 1, 0, NULL, NULL, NULL};
+      if (turn == 2) assert_true(fft_trim() > (size_t)lengths[n]);
+      assert_true(fft_axis(&work, &axis) == OK);
+    }
+    assert_memory_equal(out[0], out[1], (size_t)lengths[n] * sizeof *in);
+    assert_memory_equal(out[0], out[2], (size_t)lengths[n] * sizeof *in);
+  }
+  for (int n = 0; n < 3 * COUNT; n++) {
+    FftAxis axis = {FFT_C2C, true, false, lengths[n % COUNT], in, out[0], 1, 1, 0, NULL, NULL, NULL};
+    assert_true(fft_axis(&work, &axis) == OK);
+  }
+  assert_memory_equal(out[0], out[1], 97 * sizeof *in);
+  size_t kept = fft_trim();
+  assert_true(kept > 0 && kept < 9u << 20);
+  assert_int_equal(fft_trim(), 0);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_length), cmocka_unit_test(long_ones),
-                                     cmocka_unit_test(in_place)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_kept_plans), cmocka_unit_test(every_length),
+                                     cmocka_unit_test(long_ones), cmocka_unit_test(in_place)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
