@@ -304,50 +304,51 @@ static inline __attribute__((always_inline)) void NAMED(tangle)(const NUMBER *ro
     }
 }
 
+/* Points go between lines and lanes some at a time, so that the part of the group that they lie in, a vector apart,
+ * stays in the nearest cache while all lines have their turn. */
+enum { NAMED(TILE) = 64 };
+#define TILES(count)                                             \
+  for (int64_t begin = 0; begin < (count); begin += NAMED(TILE)) \
+    for (int64_t l = 0, end = begin + NAMED(TILE) < (count) ? begin + NAMED(TILE) : (count); l < lanes; l++)
+
 static inline __attribute__((always_inline)) void NAMED(read)(const FftLines *lines, const int lanes, NUMBER *re,
                                                               NUMBER *im) {
   const FftAxis *axis = lines->axis;
-  const NUMBER *in = axis->in;
   int64_t n = axis->points, stride = axis->in_stride, half = n / 2;
-  bool is_even = n % 2 == 0;
-  for (int l = 0; l < lanes; l++) {
-    const NUMBER *x = in + (axis->kind == FFT_R2C ? 1 : 2) * lines->from[l < lines->count ? l : 0];
-    if (axis->kind == FFT_R2C && is_even) {
-      for (int64_t j = 0; j < half; j++)
-        re[j * lanes + l] = x[2 * j * stride], im[j * lanes + l] = x[(2 * j + 1) * stride];
-    } else if (axis->kind == FFT_R2C) {
-      for (int64_t j = 0; j < n; j++) re[j * lanes + l] = x[j * stride], im[j * lanes + l] = 0;
-    } else {
-      int64_t count = axis->kind == FFT_C2C ? n : half + 1;
-      for (int64_t j = 0; j < count; j++)
-        re[j * lanes + l] = x[2 * j * stride], im[j * lanes + l] = x[2 * j * stride + 1];
-      if (axis->kind == FFT_C2R) im[l] = 0;
-      if (axis->kind == FFT_C2R && !is_even)
-        for (int64_t j = 1; j <= half; j++)
-          re[(n - j) * lanes + l] = re[j * lanes + l], im[(n - j) * lanes + l] = -im[j * lanes + l];
-    }
+  bool is_even = n % 2 == 0, is_real = axis->kind == FFT_R2C;
+  int64_t count = axis->kind == FFT_C2C ? n : !is_real ? half + 1 : is_even ? half : n;
+  int64_t step = is_real && !is_even ? stride : 2 * stride, beside = is_real ? is_even ? stride : 0 : 1;
+  TILES(count) {
+    const NUMBER *x = (const NUMBER *)axis->in + (is_real ? 1 : 2) * lines->from[l < lines->count ? l : 0];
+    if (beside)
+      for (int64_t j = begin; j < end; j++) re[j * lanes + l] = x[j * step], im[j * lanes + l] = x[j * step + beside];
+    else
+      for (int64_t j = begin; j < end; j++) re[j * lanes + l] = x[j * step], im[j * lanes + l] = 0;
   }
+  if (axis->kind != FFT_C2R) return;
+  for (int l = 0; l < lanes; l++) im[l] = 0;
+  for (int64_t j = 1; j <= half && !is_even; j++)
+    for (int l = 0; l < lanes; l++)
+      re[(n - j) * lanes + l] = re[j * lanes + l], im[(n - j) * lanes + l] = -im[j * lanes + l];
 }
 
 static inline __attribute__((always_inline)) void NAMED(write)(const FftLines *lines, const int lanes, const NUMBER *re,
                                                                const NUMBER *im) {
   const FftAxis *axis = lines->axis;
-  NUMBER *out = axis->out;
   int64_t n = axis->points, stride = axis->out_stride, half = n / 2;
-  for (int l = 0; l < lines->count; l++) {
-    NUMBER *y = out + (axis->kind == FFT_C2R ? 1 : 2) * lines->to[l];
-    if (axis->kind == FFT_C2R && n % 2 == 0) {
-      for (int64_t j = 0; j < half; j++)
-        y[2 * j * stride] = re[j * lanes + l], y[(2 * j + 1) * stride] = im[j * lanes + l];
-    } else if (axis->kind == FFT_C2R) {
-      for (int64_t j = 0; j < n; j++) y[j * stride] = re[j * lanes + l];
-    } else {
-      int64_t count = axis->kind == FFT_C2C ? n : half + 1;
-      for (int64_t j = 0; j < count; j++)
-        y[2 * j * stride] = re[j * lanes + l], y[2 * j * stride + 1] = im[j * lanes + l];
-    }
+  bool is_even = n % 2 == 0, is_real = axis->kind == FFT_C2R;
+  int64_t count = axis->kind == FFT_C2C ? n : !is_real ? half + 1 : is_even ? half : n;
+  int64_t step = is_real && !is_even ? stride : 2 * stride, beside = is_real ? is_even ? stride : 0 : 1;
+  TILES(count) {
+    if (l >= lines->count) continue;
+    NUMBER *y = (NUMBER *)axis->out + (is_real ? 1 : 2) * lines->to[l];
+    if (beside)
+      for (int64_t j = begin; j < end; j++) y[j * step] = re[j * lanes + l], y[j * step + beside] = im[j * lanes + l];
+    else
+      for (int64_t j = begin; j < end; j++) y[j * step] = re[j * lanes + l];
   }
 }
+#undef TILES
 
 static inline __attribute__((always_inline)) void NAMED(group)(const FftLines *lines, const int lanes,
                                                                NUMBER *workspace) {
