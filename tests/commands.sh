@@ -39,7 +39,7 @@ for spelling in specializing specialising; do
   expect 0 "# specialized" env WICK_EXECUTOR=$spelling "$wick" dump --stage optimized chain.py 'ones(2)' 'ones(2)'
 done
 expect 2 "there is no executor 'nothing' (simple, specializing, profiling)" env WICK_EXECUTOR=nothing "$wick" run chain.py 'ones(2)' 'ones(2)'
-expect 2 "there is no fuser 'nothing' (none, tile, native)" env WICK_FUSER=nothing "$wick" run chain.py 'ones(2)' 'ones(2)'
+expect 2 "there is no back end 'nothing' (none, tile, native)" env WICK_BACKEND=nothing "$wick" run chain.py 'ones(2)' 'ones(2)'
 expect 0 "CPUFloatType" env PYTORCH_JIT_LOG_LEVEL=:::: PYTORCH_JIT_OPT_LIMIT=a=b:=: PYTORCH_JIT_TYPE_VERBOSITY=x "$wick" run chain.py 'ones(2)' 'ones(2)'
 expect 0 "[DUMP dead_code_elimination.cpp:" env PYTORCH_JIT_LOG_LEVEL=dead_code_elimination "$wick" run chain.py 'ones(2)' 'ones(2)'
 expect 0 "calls that ran in a plan" "$wick" bench --explain chain.py 'ones(2)' 'ones(2)'

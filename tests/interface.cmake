@@ -123,9 +123,9 @@ if(TARGET wick_cli AND WICK_TESTS_STATIC EQUAL -1)
   add_test(NAME compiler_library_all COMMAND wick_cli dump --library $<TARGET_FILE:compiler_example>
     --stage optimized --pass all --diff ${CMAKE_CURRENT_SOURCE_DIR}/program/chain.py "ones(2)")
   set_tests_properties(compiler_library_pass PROPERTIES PASS_REGULAR_EXPRESSION "example::chain_0")
-  set_tests_properties(compiler_library_all PROPERTIES ENVIRONMENT WICK_FUSER=none
+  set_tests_properties(compiler_library_all PROPERTIES ENVIRONMENT WICK_BACKEND=none
     PASS_REGULAR_EXPRESSION "# after example_chain\n.*\n\\+[^\n]* = example::chain_0")
-  set_tests_properties(compiler_library PROPERTIES PASS_REGULAR_EXPRESSION "0.76" ENVIRONMENT "WICK_EXECUTOR=specializing;WICK_FUSER=none")
+  set_tests_properties(compiler_library PROPERTIES PASS_REGULAR_EXPRESSION "0.76" ENVIRONMENT "WICK_EXECUTOR=specializing;WICK_BACKEND=none")
 endif()
 
 # Links between documents, their table of variables, and the site of them where mkdocs is installed.

@@ -1,9 +1,9 @@
 /* A compiler in a library of its own: it takes over chains of float32 pointwise operators.
  *
  *   cc -shared -fPIC compiler.c $(pkg-config --cflags wick) -lm -o compiler.so
- *   WICK_FUSER=none wick dump --library ./compiler.so --stage optimized MODEL INPUT...
+ *   WICK_BACKEND=none wick dump --library ./compiler.so --stage optimized MODEL INPUT...
  *
- * Passes from outside run after wick's own, which would fuse the chains themselves: hence WICK_FUSER=none.
+ * Passes from outside run after wick's own, which would fuse the chains themselves: hence WICK_BACKEND=none.
  * Three parts, as in every compiler that TorchScript knows: a pass that moves what the compiler can do into nodes of a
  * kind of its own (example::chain, with the operators in its Subgraph), a factory that compiles such a node, once, when
  * the graph around it becomes code, and the kernel that runs what came out. */

@@ -46,7 +46,7 @@ enum {                              /* how an operand lies in memory */
        WICK_OPERAND_STRIDED = 5
 };
 typedef struct wick_kernel_operand {
-  uint32_t form;    /* WICK_OPERAND_... */
+  uint32_t layout;  /* WICK_OPERAND_... */
   uint32_t dtype;   /* of a tensor; 0 for others */
   uint32_t repeats; /* bit d: one element for all of the outputs' dimension d */
 } wick_kernel_operand;

@@ -13,7 +13,7 @@ extern "C" {
 WICK_API wick_status wick_op_call(wick_runtime *runtime, const char *name, const char *WICK_NULLABLE overload,
                                   const wick_value *const *arguments, size_t count, const char *const *names,
                                   size_t named_count, wick_value **WICK_NULLABLE out, wick_error **error);
-/* The same with a call's options; executor, fuser and max_steps concern programs alone. */
+/* The same with a call's options; executor, backend and max_steps concern programs alone. */
 WICK_API wick_status wick_op_call_with(wick_runtime *runtime, const char *name, const char *WICK_NULLABLE overload,
                                        const wick_value *const *arguments, size_t count, const char *const *names,
                                        size_t named_count, const wick_run_options *WICK_NULLABLE options,

@@ -85,7 +85,7 @@ WICK_API uint32_t wick_overload_runs(const wick_overload *overload);
 WICK_API int wick_overload_is_fusable(const wick_overload *overload);
 /* Calls it with one argument for each parameter, in order; NULL takes the default. Arguments are converted as by
  * wick_op_call, numbers for tensors too. results[i], the i-th result, is the caller's; a result that is an argument
- * itself (of operators that write) is the same tensor (wick_value_identity). executor, fuser and max_steps of the
+ * itself (of operators that write) is the same tensor (wick_value_identity). executor, backend and max_steps of the
  * options concern programs alone. */
 WICK_API wick_status wick_overload_call(wick_runtime *runtime, const wick_overload *overload,
                                         const wick_value *const *arguments, size_t count,

@@ -45,7 +45,7 @@ typedef struct wick_run_options {
   uint64_t max_bytes;        /* that it holds at once (tensors, text, containers), less what it frees; 0: no limit */
   wick_cancel *cancel;       /* may be NULL */
   uint32_t executor;         /* WICK_EXECUTOR_...; 0: the runtime's */
-  uint32_t fuser;            /* WICK_FUSER_...; 0: the runtime's */
+  uint32_t backend;          /* WICK_BACKEND_...; 0: the runtime's */
   wick_profile *profile;     /* where the time of operators is recorded; NULL: nowhere, which costs nothing */
   uint32_t shares_arguments; /* nonzero: lists and dicts of just the types wanted are passed themselves */
   uint32_t reserved;
@@ -94,7 +94,7 @@ WICK_API wick_status wick_function_run_into(const wick_function *function, const
  * opened, memory for reuse; returns when later calls have nothing left to do first. The function runs several times
  * over a copy of the module's attributes, with its own random numbers and prints nothing; what it writes into tensors,
  * the arguments included, is put back. Operators from outside with effects of their own are called, too. Of `options`,
- * executor, fuser, threads and the limits count for each of those runs. Not while the module runs elsewhere. */
+ * executor, backend, threads and the limits count for each of those runs. Not while the module runs elsewhere. */
 WICK_API wick_status wick_prepare(wick_module *module, const char *method, const wick_value *const *arguments,
                                   size_t count, const char *const *names, size_t named_count,
                                   const wick_run_options *WICK_NULLABLE options, wick_error **error);

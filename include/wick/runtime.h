@@ -158,19 +158,21 @@ WICK_API wick_status wick_executor_named(const char *name, uint32_t *out, wick_e
 /* The one that runs calls of this runtime (NULL: of none) whose options do not ask for another; never
  * WICK_EXECUTOR_DEFAULT. */
 WICK_API uint32_t wick_executor_in_use(wick_runtime *runtime);
-/* What runs groups of pointwise operators as one. Results have the same bits with any. */
+/* Back ends: what runs groups of pointwise operators as one. Results have the same bits with any. Those that libraries
+ * bring (wick/backend.h) have greater numbers. */
 enum {
-  WICK_FUSER_DEFAULT = 0,
-  WICK_FUSER_NONE = 1, /* operator by operator */
-  WICK_FUSER_TILE = 2, /* interpreted */
-  WICK_FUSER_NATIVE =
+  WICK_BACKEND_DEFAULT = 0,
+  WICK_BACKEND_NONE = 1, /* operator by operator */
+  WICK_BACKEND_TILE = 2, /* interpreted */
+  WICK_BACKEND_NATIVE =
       3 /* machine code, made beside the calls, where there is such; interpreted until then and elsewhere */
 };
 /* For later calls of modules of this runtime (NULL: of those without one) on a kind of device ("cpu"); a call's options
- * go before. WICK_FUSER_DEFAULT: as the environment's WICK_FUSER=none|tile|native says. */
-WICK_API wick_status wick_set_fuser(wick_runtime *runtime, const char *device, uint32_t fuser, wick_error **error);
-/* The one of a name, as WICK_FUSER has it: "none", "tile", "native". WICK_NOT_FOUND: there is none. */
-WICK_API wick_status wick_fuser_named(const char *name, uint32_t *out, wick_error **error);
+ * go before. WICK_BACKEND_DEFAULT: as the environment's WICK_BACKEND=none|tile|native says. */
+WICK_API wick_status wick_set_backend(wick_runtime *runtime, const char *device, uint32_t backend, wick_error **error);
+/* The one of a name, as WICK_BACKEND has it: "none", "tile", "native", or as a library registered it.
+ * WICK_NOT_FOUND: there is none. */
+WICK_API wick_status wick_backend_named(const char *name, uint32_t *out, wick_error **error);
 /* Whose arithmetic quantized linear layers, convolutions and additions follow: "qnnpack" or "onednn" ("fbgemm", "x86"
  * mean the latter), as torch.backends.quantized.engine. The default is onednn on x86, qnnpack elsewhere. runtime NULL:
  * for calls without a runtime. */
@@ -189,7 +191,7 @@ WICK_API uint32_t wick_torch_version(wick_runtime *runtime);
  * WICK_NOT_FOUND: wick knows none such. */
 WICK_API wick_status wick_torch_version_named(const char *name, uint32_t *out, wick_error **error);
 /* Switches one of them off, or on again, for the whole process, whoever asks for it. */
-WICK_API wick_status wick_enable_fuser(uint32_t fuser, int on, wick_error **error);
+WICK_API wick_status wick_enable_backend(uint32_t backend, int on, wick_error **error);
 /* 0: plans get what is required to run them and nothing else. For later calls, as wick_set_executor. */
 WICK_API void wick_set_optimize(wick_runtime *runtime, int optimize);
 /* Returns when no plan is being made. */

@@ -51,9 +51,9 @@ static wick_status make_program(const Form *form, Program **out, wick_error **er
   for (int a = 0; a < ARGUMENTS; a++) {
     types[a] = a == EPS ? WICK_KERNEL_FLOAT64 : form->type;
     operands[a].dtype = form->dtypes[a];
-    operands[a].form = !(form->used >> a & 1) ? WICK_OPERAND_UNUSED
-                       : a == EPS             ? WICK_OPERAND_NUMBER
-                                              : WICK_OPERAND_STRIDED;
+    operands[a].layout = !(form->used >> a & 1) ? WICK_OPERAND_UNUSED
+                         : a == EPS             ? WICK_OPERAND_NUMBER
+                                                : WICK_OPERAND_STRIDED;
   }
   operands[ARGUMENTS] = (wick_kernel_operand){WICK_OPERAND_CONTIGUOUS, form->out_dtype, 0};
   const uint32_t output = emit_all(&b, form);

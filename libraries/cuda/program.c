@@ -10,8 +10,8 @@ struct Program {
   Text text; /* but for what is before it */
   uint32_t rank, argument_count, output_count;
   RenderLayout layout;
-  uint8_t forms[RENDER_MAX_OPERANDS]; /* WICK_OPERAND_... of the arguments */
-  uint8_t types[RENDER_MAX_OPERANDS]; /* WICK_KERNEL_... of the arguments */
+  uint8_t operand_layouts[RENDER_MAX_OPERANDS]; /* WICK_OPERAND_... of the arguments */
+  uint8_t types[RENDER_MAX_OPERANDS];           /* WICK_KERNEL_... of the arguments */
 };
 
 /* ---- variants ---- */
@@ -53,7 +53,7 @@ wick_status program_new(const wick_kernel_ir *kernel, Program **out, wick_error 
   program->output_count = kernel->output_count;
   render_layout(kernel, &program->layout);
   for (uint32_t i = 0; i < kernel->argument_count; i++) {
-    program->forms[i] = (uint8_t)kernel->operands[i].form;
+    program->operand_layouts[i] = (uint8_t)kernel->operands[i].layout;
     program->types[i] = kernel->types[i];
   }
   wick_status status =
@@ -131,7 +131,8 @@ static void set_word(Launch *launch, int bits, uint32_t at, int64_t value) {
 static const wick_tensor_view *view_of(const Program *program, uint32_t i, const wick_kernel_argument *arguments,
                                        const wick_tensor_view *outputs) {
   if (i >= program->argument_count) return &outputs[i - program->argument_count];
-  bool is_read = program->forms[i] != WICK_OPERAND_UNUSED && program->forms[i] != WICK_OPERAND_NUMBER;
+  bool is_read =
+      program->operand_layouts[i] != WICK_OPERAND_UNUSED && program->operand_layouts[i] != WICK_OPERAND_NUMBER;
   return is_read ? &arguments[i].tensor : NULL;
 }
 
@@ -169,9 +170,9 @@ static void add_operands(const Program *program, const wick_kernel_argument *arg
     const wick_tensor_view *t = view_of(program, i, arguments, outputs);
     if (t)
       add_parameter(launch)->pointer = t->data;
-    else if (program->forms[i] == WICK_OPERAND_NUMBER && program->types[i] <= WICK_KERNEL_INT64)
+    else if (program->operand_layouts[i] == WICK_OPERAND_NUMBER && program->types[i] <= WICK_KERNEL_INT64)
       add_parameter(launch)->integer = arguments[i].integer;
-    else if (program->forms[i] == WICK_OPERAND_NUMBER)
+    else if (program->operand_layouts[i] == WICK_OPERAND_NUMBER)
       add_parameter(launch)->real = arguments[i].real;
   }
 }

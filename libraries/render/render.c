@@ -49,7 +49,7 @@ static int find_element(uint32_t dtype) {
 /* ---- what there is a text for ---- */
 
 bool is_tensor(const wick_kernel_operand *operand) {
-  return operand->form != WICK_OPERAND_UNUSED && operand->form != WICK_OPERAND_NUMBER;
+  return operand->layout != WICK_OPERAND_UNUSED && operand->layout != WICK_OPERAND_NUMBER;
 }
 
 bool render_knows(const wick_kernel_ir *k) {
@@ -58,7 +58,7 @@ bool render_knows(const wick_kernel_ir *k) {
   for (uint32_t i = 0; i < operands; i++)
     if (is_tensor(&k->operands[i]) && find_element(k->operands[i].dtype) < 0) return false;
   for (uint32_t i = 0; i < k->argument_count; i++)
-    if (k->types[i] > WICK_KERNEL_FLOAT64 && k->operands[i].form != WICK_OPERAND_UNUSED) return false;
+    if (k->types[i] > WICK_KERNEL_FLOAT64 && k->operands[i].layout != WICK_OPERAND_UNUSED) return false;
   for (uint32_t i = 0; i < k->constant_count; i++)
     if (k->constant_types[i] > WICK_KERNEL_FLOAT64) return false;
   for (uint32_t i = 0; i < k->operation_count; i++)
@@ -95,10 +95,10 @@ static bool is_all_linear(const wick_kernel_ir *k) {
   uint32_t contiguous = 0, dense = 0, moving = 0;
   for (uint32_t i = 0; i < k->argument_count + k->output_count; i++) {
     const wick_kernel_operand *o = &k->operands[i];
-    if (!is_tensor(o) || o->form == WICK_OPERAND_ELEMENT) continue;
+    if (!is_tensor(o) || o->layout == WICK_OPERAND_ELEMENT) continue;
     moving++;
-    contiguous += o->form == WICK_OPERAND_CONTIGUOUS && !o->repeats;
-    dense += o->form == WICK_OPERAND_DENSE && !o->repeats;
+    contiguous += o->layout == WICK_OPERAND_CONTIGUOUS && !o->repeats;
+    dense += o->layout == WICK_OPERAND_DENSE && !o->repeats;
   }
   return contiguous == moving || dense == moving;
 }
@@ -109,9 +109,9 @@ void render_layout(const wick_kernel_ir *k, RenderLayout *out) {
   out->has_lines = has_lines(k);
   for (uint32_t i = 0; i < k->argument_count + k->output_count; i++) {
     const wick_kernel_operand *o = &k->operands[i];
-    if (!is_tensor(o) || o->form == WICK_OPERAND_ELEMENT)
+    if (!is_tensor(o) || o->layout == WICK_OPERAND_ELEMENT)
       out->slots[i] = RENDER_FIRST;
-    else if (!out->has_lines && (all || (o->form == WICK_OPERAND_CONTIGUOUS && !o->repeats)))
+    else if (!out->has_lines && (all || (o->layout == WICK_OPERAND_CONTIGUOUS && !o->repeats)))
       out->slots[i] = RENDER_LINEAR;
     else
       out->slots[i] = (int8_t)out->strided_count++;
@@ -178,7 +178,7 @@ void print_parameters(const Rendering *r, const char *counts) {
   text_print(r->out, "(%s", counts);
   for (uint32_t i = 0; i < k->argument_count; i++) {
     const wick_kernel_operand *o = &k->operands[i];
-    if (o->form == WICK_OPERAND_NUMBER)
+    if (o->layout == WICK_OPERAND_NUMBER)
       text_print(r->out, ", const %s a%u", k->types[i] <= WICK_KERNEL_INT64 ? "i64" : "f64", i);
     else if (is_tensor(o)) {
       print_pointer(r, "const ", o);
@@ -203,10 +203,10 @@ void print_uniform_arguments(const Rendering *r) {
   const wick_kernel_ir *k = r->kernel;
   for (uint32_t i = 0; i < k->argument_count; i++) {
     const wick_kernel_operand *o = &k->operands[i];
-    if (o->form == WICK_OPERAND_UNUSED || r->layout.slots[i] != RENDER_FIRST) continue;
+    if (o->layout == WICK_OPERAND_UNUSED || r->layout.slots[i] != RENDER_FIRST) continue;
     const char *type = value_types[k->types[i]];
     text_print(r->out, "  const %s v%u = ", type, i);
-    if (o->form == WICK_OPERAND_NUMBER)
+    if (o->layout == WICK_OPERAND_NUMBER)
       text_print(r->out, "(%s)a%u", type, i);
     else {
       char element[32];

@@ -61,10 +61,10 @@ static PyType_Spec cancel_spec = {"wick.runtime.Cancel", sizeof(CancelObject), 0
 
 /* ---- Limits ---- */
 
-static int read_manners(LimitsObject *made, ModuleState *state, const char *executor, const char *fuser) {
+static int read_manners(LimitsObject *made, ModuleState *state, const char *executor, const char *backend) {
   wick_error *error = NULL;
   wick_status status = executor ? wick_executor_named(executor, &made->options.executor, &error) : WICK_OK;
-  if (!status && fuser) status = wick_fuser_named(fuser, &made->options.fuser, &error);
+  if (!status && backend) status = wick_backend_named(backend, &made->options.backend, &error);
   if (status) raise_wick(state, status, error);
   return status ? -1 : 0;
 }
@@ -84,16 +84,16 @@ static int read_parts(LimitsObject *made, ModuleState *state, PyObject *cancel, 
 }
 
 static PyObject *limits_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
-  static const char *const names[] = {"deadline_ns", "steps", "bytes",  "threads", "deterministic",
-                                      "executor",    "fuser", "cancel", "profile", NULL};
+  static const char *const names[] = {"deadline_ns", "steps",   "bytes",  "threads", "deterministic",
+                                      "executor",    "backend", "cancel", "profile", NULL};
   ModuleState *state = PyType_GetModuleState(type);
   unsigned long long deadline = 0, steps = 0, bytes = 0;
   unsigned threads = 0;
   int deterministic = 0;
-  const char *executor = NULL, *fuser = NULL;
+  const char *executor = NULL, *backend = NULL;
   PyObject *cancel = Py_None, *profile = Py_None;
   if (!PyArg_ParseTupleAndKeywords(args, keywords, "|KKKIpzzOO:Limits", KEYWORDS(names), &deadline, &steps, &bytes,
-                                   &threads, &deterministic, &executor, &fuser, &cancel, &profile))
+                                   &threads, &deterministic, &executor, &backend, &cancel, &profile))
     return NULL;
   LimitsObject *made = (LimitsObject *)type->tp_alloc(type, 0);
   if (!made) return NULL;
@@ -103,7 +103,8 @@ static PyObject *limits_new(PyTypeObject *type, PyObject *args, PyObject *keywor
                                      .max_bytes = bytes,
                                      .threads = threads,
                                      .deterministic = (uint32_t)deterministic};
-  if (!read_manners(made, state, executor, fuser) && !read_parts(made, state, cancel, profile)) return (PyObject *)made;
+  if (!read_manners(made, state, executor, backend) && !read_parts(made, state, cancel, profile))
+    return (PyObject *)made;
   Py_DECREF(made);
   return NULL;
 }
@@ -151,13 +152,13 @@ static PyObject *executor_in_use(PyObject *self, PyObject *unused) {
   (void)self, (void)unused;
   return PyUnicode_FromString(number < sizeof names / sizeof *names ? names[number] : "other");
 }
-static PyObject *set_fuser(PyObject *self, PyObject *args) {
+static PyObject *set_backend(PyObject *self, PyObject *args) {
   const char *device, *name;
-  uint32_t fuser = WICK_FUSER_DEFAULT;
+  uint32_t backend = WICK_BACKEND_DEFAULT;
   ModuleState *state = state_of_module(self);
-  if (!PyArg_ParseTuple(args, "sz:set_fuser", &device, &name)) return NULL;
-  if (name) CHECK_WICK(state, wick_fuser_named(name, &fuser, &check_error));
-  CHECK_WICK(state, wick_set_fuser(NULL, device, fuser, &check_error));
+  if (!PyArg_ParseTuple(args, "sz:set_backend", &device, &name)) return NULL;
+  if (name) CHECK_WICK(state, wick_backend_named(name, &backend, &check_error));
+  CHECK_WICK(state, wick_set_backend(NULL, device, backend, &check_error));
   Py_RETURN_NONE;
 }
 static PyObject *set_optimize(PyObject *self, PyObject *wanted) {
@@ -228,8 +229,8 @@ static PyMethodDef functions[] = {
     {"set_executor", (PyCFunction)(void (*)(void))set_executor, METH_VARARGS | METH_KEYWORDS,
      "set_executor(name, synchronous=False, profiled_runs=0, bailout_depth=0, max_plans=0, small_derivatives=False)"},
     {"executor_in_use", executor_in_use, METH_NOARGS, "The name of the executor that calls run in."},
-    {"set_fuser", set_fuser, METH_VARARGS,
-     "set_fuser(device, name): what runs groups of operators; None: the default."},
+    {"set_backend", set_backend, METH_VARARGS,
+     "set_backend(device, name): what runs groups of operators; None: the default."},
     {"set_optimize", set_optimize, METH_O, "set_optimize(on): whether plans are optimized."},
     {"wait_for_plans", wait_for_plans, METH_NOARGS, "Returns when no plan is being made."},
     {"explain", explain, METH_NOARGS, "What was left undone and why, and what the executors did, as text."},

@@ -101,7 +101,7 @@ class Limits(unittest.TestCase):
 
     def test_executor_and_fuser(self):
         for executor in ("simple", "specializing", "profiling"):
-            with runtime.limits(executor=executor, fuser="none", threads=1, deterministic=True):
+            with runtime.limits(executor=executor, backend="none", threads=1, deterministic=True):
                 self.assertEqual(add(wick.ones(2), wick.ones(2)).tolist(), [2, 2])
 
 

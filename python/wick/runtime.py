@@ -18,11 +18,11 @@ class limits:
 
     deadline: seconds that each call may take; steps: loop iterations and calls; bytes: that it may hold at once;
     threads: that work within it; deterministic: the same bits on every call; executor: "simple", "specializing",
-    "profiling"; fuser: "none", "tile", "native"; cancel: a Cancel that ends it from another thread (Cancelled is raised; Ctrl-C
-    fires it too); profile: a Profile that records it. What is left out is as in the context around this one.
+    "profiling"; backend: "none", "tile", "native"; cancel: a Cancel that ends it from another thread (Cancelled is
+    raised; Ctrl-C fires it too); profile: a Profile that records it. What is left out is as in the context around this one.
     """
 
-    _names = ("deadline", "steps", "bytes", "threads", "deterministic", "executor", "fuser", "cancel", "profile")
+    _names = ("deadline", "steps", "bytes", "threads", "deterministic", "executor", "backend", "cancel", "profile")
 
     def __init__(self, **bounds):
         for name in bounds:
@@ -96,10 +96,10 @@ def executor():
     return _C.executor_in_use()
 
 
-def set_fuser(name, device="cpu"):
+def set_backend(name, device="cpu"):
     """What runs groups of pointwise operators on a kind of device: "none" (one by one), "tile",
     "native" (machine code, made beside the calls); None: the default."""
-    _C.set_fuser(device, name)
+    _C.set_backend(device, name)
 
 
 def wait_for_plans():

@@ -19,10 +19,10 @@ _Static_assert((int)TILE_BOOL == WICK_KERNEL_BOOL && (int)TILE_I64 == WICK_KERNE
                    (int)TILE_F32 == WICK_KERNEL_FLOAT32 && (int)TILE_F64 == WICK_KERNEL_FLOAT64 &&
                    (int)TILE_C128 == WICK_KERNEL_COMPLEX128,
                "ORDER tile type");
-_Static_assert((int)FUSE_FORM_UNUSED == WICK_OPERAND_UNUSED && (int)FUSE_FORM_NUMBER == WICK_OPERAND_NUMBER &&
-                   (int)FUSE_FORM_ELEMENT == WICK_OPERAND_ELEMENT &&
-                   (int)FUSE_FORM_CONTIGUOUS == WICK_OPERAND_CONTIGUOUS && (int)FUSE_FORM_DENSE == WICK_OPERAND_DENSE &&
-                   (int)FUSE_FORM_STRIDED == WICK_OPERAND_STRIDED,
+_Static_assert((int)FUSE_LAYOUT_UNUSED == WICK_OPERAND_UNUSED && (int)FUSE_LAYOUT_NUMBER == WICK_OPERAND_NUMBER &&
+                   (int)FUSE_LAYOUT_ELEMENT == WICK_OPERAND_ELEMENT &&
+                   (int)FUSE_LAYOUT_CONTIGUOUS == WICK_OPERAND_CONTIGUOUS &&
+                   (int)FUSE_LAYOUT_DENSE == WICK_OPERAND_DENSE && (int)FUSE_LAYOUT_STRIDED == WICK_OPERAND_STRIDED,
                "ORDER fuse form");
 
 typedef char OperationName[24];
@@ -62,8 +62,8 @@ static void show_operands(const FuseSignature *signature, Shown *shown) {
   int count = signature->argument_count + signature->output_count;
   for (int i = 0; i < count; i++) {
     const FuseOperandSignature *from = &signature->operands[i];
-    bool is_tensor = from->form != FUSE_FORM_UNUSED && from->form != FUSE_FORM_NUMBER;
-    shown->operands[i] = (wick_kernel_operand){from->form, is_tensor ? from->type : 0, from->repeats};
+    bool is_tensor = from->layout != FUSE_LAYOUT_UNUSED && from->layout != FUSE_LAYOUT_NUMBER;
+    shown->operands[i] = (wick_kernel_operand){from->layout, is_tensor ? from->type : 0, from->repeats};
   }
 }
 
@@ -212,7 +212,7 @@ static void free_code(void *compiled) {
 /* Rows live as long as the process. */
 static Status add_backend(const wick_backend *given) {
   HEAP_SCOPE(NULL);
-  Fuser number;
+  BackendNumber number;
   if (!given->name || !given->name[0] || given->device_type < 0 || !given->compile || !given->run || !given->bytes ||
       !given->free)
     return status_new(ERROR_INVALID_ARGUMENT, "wick_backend: a name, a device's type and the functions are needed");

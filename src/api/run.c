@@ -34,9 +34,9 @@ Status api_apply_run_options(Exec *exec, const wick_run_options *options, WorkBu
   *budget = (WorkBudget){limit_of(o.max_steps), o.max_bytes != 0, {.left = limit_of(o.max_bytes)}};
   if (o.max_steps || o.max_bytes) exec->work.budget = budget;
   exec->executor_mode = o.executor;
-  if (!fuse_exists((Fuser)o.fuser, DEVICE_CPU))
-    return status_new(ERROR_INVALID_ARGUMENT, "wick_run_options: fuser %u", o.fuser);
-  if (o.fuser) exec->fuser = (uint8_t)o.fuser;
+  if (!fuse_exists((BackendNumber)o.backend, DEVICE_CPU))
+    return status_new(ERROR_INVALID_ARGUMENT, "wick_run_options: backend %u", o.backend);
+  if (o.backend) exec->backend = (uint8_t)o.backend;
   if (o.default_device) {
     TRY(device_parse(str_from(o.default_device), &exec->default_device));
     TRY(device_choose(&exec->default_device));

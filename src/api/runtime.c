@@ -225,36 +225,37 @@ uint32_t wick_executor_in_use(wick_runtime *runtime) {
   return (uint32_t)executor_options_now(runtime)->mode;
 }
 
-_Static_assert((int)WICK_FUSER_TILE == (int)FUSER_TILE && (int)WICK_FUSER_NONE == (int)FUSER_NONE &&
-                   (int)WICK_FUSER_NATIVE == (int)FUSER_NATIVE,
-               "fusers are numbered alike");
+_Static_assert((int)WICK_BACKEND_TILE == (int)BACKEND_TILE && (int)WICK_BACKEND_NONE == (int)BACKEND_NONE &&
+                   (int)WICK_BACKEND_NATIVE == (int)BACKEND_NATIVE,
+               "back ends are numbered alike");
 
-wick_status wick_set_fuser(wick_runtime *runtime, const char *device, uint32_t fuser, wick_error **error) {
+wick_status wick_set_backend(wick_runtime *runtime, const char *device, uint32_t number, wick_error **error) {
   Device parsed;
   API_NEED(device);
   API_TRY(device_parse(str_from(device), &parsed));
-  if (!fuse_exists((Fuser)fuser, parsed.type))
+  if (!fuse_exists((BackendNumber)number, parsed.type))
     return api_status(
-        status_new(ERROR_INVALID_ARGUMENT, "wick_set_fuser: there is no fuser %u for device '%s'", fuser, device),
+        status_new(ERROR_INVALID_ARGUMENT, "wick_set_backend: there is no back end %u for device '%s'", number, device),
         error);
-  fuse_set(runtime_of(runtime), parsed.type, (Fuser)fuser);
+  fuse_set(runtime_of(runtime), parsed.type, (BackendNumber)number);
   return api_status(OK, error);
 }
 
-wick_status wick_fuser_named(const char *name, uint32_t *out, wick_error **error) {
-  Fuser fuser;
+wick_status wick_backend_named(const char *name, uint32_t *out, wick_error **error) {
+  BackendNumber number;
   API_OUT(out);
   API_NEED(name);
-  if (!fuser_find(str_from(name), &fuser))
-    return api_status(status_new(ERROR_NOT_FOUND, "there is no fuser '%s'", name), error);
-  *out = (uint32_t)fuser;
+  if (!fuse_backend_find(str_from(name), &number))
+    return api_status(status_new(ERROR_NOT_FOUND, "there is no back end '%s'", name), error);
+  *out = (uint32_t)number;
   return api_status(OK, error);
 }
 
-wick_status wick_enable_fuser(uint32_t fuser, int on, wick_error **error) {
-  if (fuser <= WICK_FUSER_NONE || fuser >= FUSER_COUNT)
-    return api_status(status_new(ERROR_INVALID_ARGUMENT, "wick_enable_fuser: there is no fuser %u", fuser), error);
-  fuse_set_enabled((Fuser)fuser, on != 0);
+wick_status wick_enable_backend(uint32_t number, int on, wick_error **error) {
+  if (!fuse_backend_of((BackendNumber)number))
+    return api_status(status_new(ERROR_INVALID_ARGUMENT, "wick_enable_backend: there is no back end %u", number),
+                      error);
+  fuse_set_enabled((BackendNumber)number, on != 0);
   return api_status(OK, error);
 }
 

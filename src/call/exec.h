@@ -50,7 +50,7 @@ typedef struct Exec {
   /* options */
   const struct ExecutorOptions *executor; /* the runtime's when the call began; NULL: as the environment says */
   uint32_t executor_mode;                 /* ExecutorMode of this call, or 0: executor's */
-  uint8_t fuser;                          /* Fuser of groups on CPU; 0: the runtime's */
+  uint8_t backend;                        /* BackendNumber of groups on CPU; 0: the runtime's */
   bool deterministic;
   bool is_silent;               /* work beside the program's: nothing is printed, and no observer shown */
   Generator *generator;         /* the default generator, borrowed; lock around use: generator_lock */

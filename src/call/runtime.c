@@ -18,8 +18,8 @@ void runtime_init(Runtime *runtime) {
                        .precision = atomic_load_explicit(&process.precision, memory_order_relaxed),
                        .quantized_engine = atomic_load_explicit(&process.quantized_engine, memory_order_relaxed),
                        .torch_version = atomic_load_explicit(&process.torch_version, memory_order_relaxed)};
-  for (size_t i = 0; i < sizeof runtime->fusers; i++)
-    runtime->fusers[i] = atomic_load_explicit(&process.fusers[i], memory_order_relaxed);
+  for (size_t i = 0; i < sizeof runtime->backends; i++)
+    runtime->backends[i] = atomic_load_explicit(&process.backends[i], memory_order_relaxed);
 }
 
 void runtime_begin(Runtime *runtime, void (*destroy)(Runtime *runtime)) {

@@ -32,7 +32,7 @@ typedef struct Runtime {
   void (*observe)(void *user, const struct Function *function, const char *step, const struct Graph *graph);
   void *observe_user;
   _Atomic(const struct ExecutorOptions *) executor; /* executor/executor.h; NULL: as the environment says */
-  _Atomic uint8_t fusers[2];        /* fuse/backend.h: of groups on CPU and CUDA; 0: as the environment says */
+  _Atomic uint8_t backends[2];      /* fuse/backend.h: of groups on CPU and CUDA; 0: as the environment says */
   _Atomic uint8_t precision;        /* Precision */
   _Atomic uint8_t quantized_engine; /* QuantizedEngine; 0: the processor's */
   _Atomic uint8_t torch_version;    /* TorchVersion of programs that do not say; 0: as the environment says */

@@ -73,14 +73,15 @@ static int help(int count, char **words) {
 
 /* A library that embeds wick ignores what it does not know; who types a command wants to hear of it. */
 static bool environment_is_known(void) {
-  const char *executor = getenv("WICK_EXECUTOR"), *fuser = getenv("WICK_FUSER"), *torch = getenv("WICK_TORCH_VERSION");
+  const char *executor = getenv("WICK_EXECUTOR"), *backend = getenv("WICK_BACKEND"),
+             *torch = getenv("WICK_TORCH_VERSION");
   uint32_t found;
   if (executor && wick_executor_named(executor, &found, NULL)) {
     complain(NULL, "WICK_EXECUTOR: there is no executor '%s' (simple, specializing, profiling)", executor);
     return false;
   }
-  if (fuser && wick_fuser_named(fuser, &found, NULL)) {
-    complain(NULL, "WICK_FUSER: there is no fuser '%s' (none, tile, native)", fuser);
+  if (backend && wick_backend_named(backend, &found, NULL)) {
+    complain(NULL, "WICK_BACKEND: there is no back end '%s' (none, tile, native)", backend);
     return false;
   }
   if (torch && wick_torch_version_named(torch, &found, NULL)) {

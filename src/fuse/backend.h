@@ -4,8 +4,8 @@
  * A call has a chain of them for a device, the fastest first: a run takes the first that has compiled the kernel for
  * its operands' signature, and what is still being compiled or was refused falls through to the next (fuse/compiled.h).
  *
- * Switches, from the nearest: the call's (Exec.fuser, for CPU), the runtime's for a device (fuse_set), what
- * WICK_FUSER=none|tile|native says, all that are there for the device but native code. None of them uses a back end
+ * Switches, from the nearest: the call's (Exec.backend, for CPU), the runtime's for a device (fuse_set), what
+ * WICK_BACKEND=none|tile|native says, all that are there for the device but native code. None of them uses a back end
  * that is switched off (fuse_set_enabled). */
 #pragma once
 
@@ -14,10 +14,17 @@
 #include "fuse/signature.h"
 #include "report/reason.h"
 
-/* ORDER fuser: as in wick.h; Exec.fuser and Runtime.fusers hold it. Registered ones have numbers from
- * FUSER_COUNT; higher ones are faster. */
-typedef enum Fuser { FUSER_DEFAULT, FUSER_NONE, FUSER_TILE, FUSER_NATIVE, FUSER_COUNT, FUSER_LIMIT = 16 } Fuser;
-bool fuser_find(Str name, Fuser *out); /* of those that are always there */
+/* ORDER backend: as in wick.h; Exec.backend and Runtime.backends hold it. Registered ones have numbers from
+ * BACKEND_COUNT; higher ones are faster. */
+typedef enum BackendNumber {
+  BACKEND_DEFAULT,
+  BACKEND_NONE,
+  BACKEND_TILE,
+  BACKEND_NATIVE,
+  BACKEND_COUNT,
+  BACKEND_LIMIT = 16
+} BackendNumber;
+bool fuse_backend_find(Str name, BackendNumber *out); /* "none", or the name of a row */
 
 typedef struct FuseBackend {
   const char *name;
@@ -43,20 +50,20 @@ typedef struct FuseBackend {
 uint32_t fuse_chain(const Exec *exec, int device_type);
 /* From now on all calls for its device have it in their chains, first. Borrows the row. False: there is no number left.
  * Libraries come here by wick/backend.h. */
-bool fuse_backend_register(const FuseBackend *backend, Fuser *out);
+bool fuse_backend_register(const FuseBackend *backend, BackendNumber *out);
 /* Frees what it has compiled and waits for the runs and the compilation that are in it; afterwards nothing of it is
  * called. Not within a job of the queue, nor with a lock held. A test hook so far. */
-void fuse_backend_unregister(Fuser fuser);
+void fuse_backend_unregister(BackendNumber number);
 /* What calls may take up under the number; NULL: nothing. For fuse/compiled.h, which keeps it from going meanwhile. */
-const FuseBackend *fuse_backend_of(Fuser fuser);
+const FuseBackend *fuse_backend_of(BackendNumber number);
 
-/* What groups were compiled for stays. FUSER_DEFAULT: as WICK_FUSER says. */
-void fuse_set(Runtime *runtime, int device_type, Fuser fuser);
+/* What groups were compiled for stays. BACKEND_DEFAULT: as WICK_BACKEND says. */
+void fuse_set(Runtime *runtime, int device_type, BackendNumber number);
 /* Bit f: back end f is there for the device and not switched off. */
 uint32_t fuse_all_of(int device_type);
 /* For the whole process. */
-void fuse_set_enabled(Fuser fuser, bool enabled);
+void fuse_set_enabled(BackendNumber number, bool enabled);
 /* Whether the back end can be asked for on the device. */
-bool fuse_exists(Fuser fuser, int device_type);
+bool fuse_exists(BackendNumber number, int device_type);
 
 extern const FuseBackend fuse_backend_tile, fuse_backend_native;

@@ -29,7 +29,7 @@ struct FuseCompiled {
   _Atomic uint32_t went_with;  /* `departures` when it went out */
   _Atomic bool was_used;       /* since room was last wanted; set without the lock */
   bool is_compiling;
-  Fuser fuser;
+  BackendNumber number;
   const FuseBackend *backend; /* good until the state is STATE_DEAD and no run is in */
   KernelIr *kernel;           /* held */
   FuseSignature signature;
@@ -157,12 +157,12 @@ static bool kill_compiled(FuseCompiled *c) {
   return true;
 }
 
-void fuse_compiled_forget(Fuser fuser) {
+void fuse_compiled_forget(BackendNumber number) {
   for (bool is_done = false; !is_done;) {
     is_done = true;
     lock_take(&store.lock);
     for (FuseCompiled *c = store.oldest; c; c = c->newer)
-      if (c->fuser == fuser) is_done &= kill_compiled(c);
+      if (c->number == number) is_done &= kill_compiled(c);
     atomic_fetch_add(&store.departures, 1);
     lock_drop(&store.lock);
     if (!is_done) sleep_a_little();
@@ -251,14 +251,14 @@ static void add_job(FuseCompiled *c) {
 
 /* ---- asking: on the threads that call, until the answer is there ---- */
 
-static FuseCompiled *find(FuseCompiledList *list, Fuser fuser, const FuseSignature *signature) {
+static FuseCompiled *find(FuseCompiledList *list, BackendNumber number, const FuseSignature *signature) {
   for (FuseCompiled *c = atomic_load_explicit(&list->first, memory_order_acquire); c; c = c->next)
-    if (c->fuser == fuser && fuse_signature_equal(&c->signature, signature) && state_of(c) != STATE_DEAD) return c;
+    if (c->number == number && fuse_signature_equal(&c->signature, signature) && state_of(c) != STATE_DEAD) return c;
   return NULL;
 }
 
 /* Lock held. NULL: no memory. */
-static FuseCompiled *add(FuseCompiledList *list, KernelIr *kernel, Fuser fuser, const FuseBackend *backend,
+static FuseCompiled *add(FuseCompiledList *list, KernelIr *kernel, BackendNumber number, const FuseBackend *backend,
                          const FuseSignature *signature) {
   assert(lock_is_held());
   FuseCompiled *c = mem_calloc(1, sizeof *c);
@@ -266,7 +266,7 @@ static FuseCompiled *add(FuseCompiledList *list, KernelIr *kernel, Fuser fuser, 
   c->job = (Job){.run = run_job, .hold = hold_compiled, .let_go = let_compiled_go};
   ref_init(&c->refs);
   c->word = (uint32_t)STATE_NEW << STATE_SHIFT;
-  c->fuser = fuser;
+  c->number = number;
   c->backend = backend;
   c->kernel = kernel_retain(kernel);
   memcpy(&c->signature, signature, sizeof *signature);
@@ -288,14 +288,14 @@ static bool is_full(FuseCompiledList *list, SourceRange range) {
 }
 
 /* A new one, whose back end has been asked; NULL: there can't be one. */
-static FuseCompiled *ask(FuseCompiledList *list, KernelIr *kernel, Fuser fuser, const FuseSignature *signature,
+static FuseCompiled *ask(FuseCompiledList *list, KernelIr *kernel, BackendNumber number, const FuseSignature *signature,
                          SourceRange range) {
   if (is_full(list, range)) return NULL;
   MemBudget *budget = mem_budget_enter(NULL); /* what is kept is nobody's */
   lock_take(&store.lock);
-  const FuseBackend *backend = fuse_backend_of(fuser);
-  FuseCompiled *c = find(list, fuser, signature);
-  bool is_mine = !c && backend && (c = add(list, kernel, fuser, backend, signature)) != NULL;
+  const FuseBackend *backend = fuse_backend_of(number);
+  FuseCompiled *c = find(list, number, signature);
+  bool is_mine = !c && backend && (c = add(list, kernel, number, backend, signature)) != NULL;
   lock_drop(&store.lock);
   if (is_mine) { /* as long as it is new, the back end stays */
     Reason reason = backend->supports ? backend->supports(backend, kernel, signature) : REASON_COUNT;
@@ -334,10 +334,10 @@ static bool enter(FuseCompiled *c) {
 FuseCompiled *fuse_compiled_enter(FuseCompiledList *list, KernelIr *kernel, uint32_t chain,
                                   const FuseSignature *signature, SourceRange range) {
   bool is_coming = false; /* from one back end; slower ones are not asked then */
-  for (Fuser fuser = FUSER_LIMIT; fuser-- > FUSER_NATIVE;) {
-    if (!(chain >> fuser & 1)) continue;
-    FuseCompiled *c = find(list, fuser, signature);
-    if (!c && !is_coming) c = ask(list, kernel, fuser, signature, range);
+  for (BackendNumber number = BACKEND_LIMIT; number-- > BACKEND_NATIVE;) {
+    if (!(chain >> number & 1)) continue;
+    FuseCompiled *c = find(list, number, signature);
+    if (!c && !is_coming) c = ask(list, kernel, number, signature, range);
     if (!c) continue;
     if (enter(c)) return c;
     State state = state_of(c);
@@ -352,8 +352,8 @@ FuseCompiled *fuse_compiled_enter(FuseCompiledList *list, KernelIr *kernel, uint
 
 /* The record of the fastest back end that was asked. */
 static FuseCompiled *find_first(FuseCompiledList *list, uint32_t chain, const FuseSignature *signature) {
-  for (Fuser fuser = FUSER_LIMIT; fuser-- > FUSER_NATIVE;) {
-    FuseCompiled *c = chain >> fuser & 1 ? find(list, fuser, signature) : NULL;
+  for (BackendNumber number = BACKEND_LIMIT; number-- > BACKEND_NATIVE;) {
+    FuseCompiled *c = chain >> number & 1 ? find(list, number, signature) : NULL;
     if (c) return c;
   }
   return NULL;

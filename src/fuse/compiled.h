@@ -38,7 +38,7 @@ void fuse_compiled_leave(FuseCompiled *compiled);
 void fuse_compiled_list_dispose(FuseCompiledList *list);
 
 /* Frees what the back end has compiled, when no run is in it and no compilation under way: waits for both. */
-void fuse_compiled_forget(Fuser fuser);
+void fuse_compiled_forget(BackendNumber number);
 /* Frees what no run is in; what is called again is compiled again. */
 size_t fuse_trim(void);                /* bytes */
 FuseHeld fuse_held(void);              /* test hook */

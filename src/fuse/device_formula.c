@@ -12,7 +12,7 @@
 enum { MAX_OPERANDS = FORMULA_MAX_PARAMETERS + KERNEL_MAX_OUTPUTS, MAX_RANK = 8, MAX_SIGNATURES = 512 };
 
 bool device_runs_formulas(int device_type) {
-  return (fuse_all_of(device_type) & ~(1u << FUSER_TILE)) != 0;
+  return (fuse_all_of(device_type) & ~(1u << BACKEND_TILE)) != 0;
 }
 
 /* What was compiled for a kernel, which is an operator's and so is never freed. */

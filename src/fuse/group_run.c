@@ -372,7 +372,7 @@ static FuseRefusal run_kernel(const Run *run, FuseKernel *kernel, const TileArgu
                               Status *status) {
   const FuseGroup *g = run->call.group;
   const Work *work = &run->call.exec->work;
-  if (__builtin_expect(run->chain != 1u << FUSER_TILE, 0)) {
+  if (__builtin_expect(run->chain != 1u << BACKEND_TILE, 0)) {
     FuseSignature signature;
     fuse_signature(work->precision, kernel->kernel, arguments, kernel->argument_count, outputs, &signature);
     FuseCompiled *compiled = fuse_compiled_enter(&kernel->compiled, kernel->kernel, run->chain, &signature, g->range);
@@ -381,7 +381,7 @@ static FuseRefusal run_kernel(const Run *run, FuseKernel *kernel, const TileArgu
       fuse_compiled_leave(compiled);
       return *status ? FUSE_FAILED : FUSE_NOT_REFUSED;
     }
-    if (!(run->chain >> FUSER_TILE & 1)) return FUSE_NOT_READY;
+    if (!(run->chain >> BACKEND_TILE & 1)) return FUSE_NOT_READY;
   }
   *status = fuse_backend_tile.run(kernel->kernel, kernel->interpreted, work->threads, arguments, outputs);
   return *status ? FUSE_FAILED : FUSE_NOT_REFUSED;

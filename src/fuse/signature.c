@@ -11,11 +11,11 @@ static bool is_alike(const Tensor *a, const Tensor *b) {
 static FuseOperandSignature describe(const Tensor *t, const Tensor *like) {
   FuseOperandSignature operand = {.type = t->dtype};
   if (t->ndim == 0)
-    operand.form = FUSE_FORM_ELEMENT;
+    operand.layout = FUSE_LAYOUT_ELEMENT;
   else if (tensor_is_contiguous(t))
-    operand.form = FUSE_FORM_CONTIGUOUS;
+    operand.layout = FUSE_LAYOUT_CONTIGUOUS;
   else
-    operand.form = is_alike(t, like) && tensor_is_dense(like) ? FUSE_FORM_DENSE : FUSE_FORM_STRIDED;
+    operand.layout = is_alike(t, like) && tensor_is_dense(like) ? FUSE_LAYOUT_DENSE : FUSE_LAYOUT_STRIDED;
   int missing = like->ndim - t->ndim;
   for (int i = 0; i < like->ndim; i++) {
     bool repeats = like->sizes[i] != 1 && (i < missing || t->sizes[i - missing] == 1);
@@ -35,9 +35,9 @@ void fuse_signature(Precision precision, const KernelIr *kernel, const TileArgum
   out->output_count = (uint8_t)kernel->output_count;
   for (int i = 0; i < argument_count; i++, operand++) {
     if (!kernel->used[i])
-      *operand = (FuseOperandSignature){.form = FUSE_FORM_UNUSED};
+      *operand = (FuseOperandSignature){.layout = FUSE_LAYOUT_UNUSED};
     else if (arguments[i].kind != TILE_ARG_TENSOR)
-      *operand = (FuseOperandSignature){.form = FUSE_FORM_NUMBER, .type = (uint8_t)arguments[i].kind};
+      *operand = (FuseOperandSignature){.layout = FUSE_LAYOUT_NUMBER, .type = (uint8_t)arguments[i].kind};
     else
       *operand = describe(arguments[i].tensor, like);
   }

@@ -7,16 +7,16 @@
 #include "tile/run.h"
 
 /* ORDER fuse form */
-typedef enum FuseForm {
-  FUSE_FORM_UNUSED,     /* an argument that the kernel does not read */
-  FUSE_FORM_NUMBER,     /* one number for all elements; `type` is its TileArgumentKind */
-  FUSE_FORM_ELEMENT,    /* a tensor without dimensions */
-  FUSE_FORM_CONTIGUOUS, /* row-major without gaps */
-  FUSE_FORM_DENSE,      /* the sizes and strides of the first output, which is dense but not row-major */
-  FUSE_FORM_STRIDED
-} FuseForm;
+typedef enum FuseLayout {
+  FUSE_LAYOUT_UNUSED,     /* an argument that the kernel does not read */
+  FUSE_LAYOUT_NUMBER,     /* one number for all elements; `type` is its TileArgumentKind */
+  FUSE_LAYOUT_ELEMENT,    /* a tensor without dimensions */
+  FUSE_LAYOUT_CONTIGUOUS, /* row-major without gaps */
+  FUSE_LAYOUT_DENSE,      /* the sizes and strides of the first output, which is dense but not row-major */
+  FUSE_LAYOUT_STRIDED
+} FuseLayout;
 typedef struct FuseOperandSignature {
-  uint8_t form;    /* FuseForm */
+  uint8_t layout;  /* FuseLayout */
   uint8_t type;    /* DType of a tensor */
   uint8_t repeats; /* bit d: one element for all of the outputs' dimension d */
 } FuseOperandSignature;

@@ -20,4 +20,4 @@ says 0 "digraph" wick dump poly.py --dot
 needs cc
 install
 cc -shared -fPIC "$examples/compiler/compiler.c" $(pkg-config --cflags wick) -lm -o compiler.so
-WICK_FUSER=none says 0 "example::chain" wick dump --library ./compiler.so --stage optimized poly.py "ones(2)"
+WICK_BACKEND=none says 0 "example::chain" wick dump --library ./compiler.so --stage optimized poly.py "ones(2)"

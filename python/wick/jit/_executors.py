@@ -31,7 +31,7 @@ def _apply_executor():
 
 
 def _apply_fuser():
-    _C.set_fuser("cpu", None if _set.fuse_on_cpu and _set.texpr else "none")
+    _C.set_backend("cpu", None if _set.fuse_on_cpu and _set.texpr else "none")
 
 
 def _switch(name, value, apply):
@@ -141,7 +141,7 @@ def override_can_fuse_on_cpu(enabled):
 
 def override_can_fuse_on_gpu(enabled):
     """Whether they do on devices of the kind cuda."""
-    _C.set_fuser("cuda", None if enabled else "none")
+    _C.set_backend("cuda", None if enabled else "none")
     _set.fuse_on_gpu = bool(enabled)
 
 

@@ -227,9 +227,9 @@ static void test_runtime(void **state) {
   assert_int_equal(number, WICK_EXECUTOR_SPECIALIZING);
   assert_int_equal(wick_executor_named("nothing", &number, NULL), WICK_NOT_FOUND);
   assert_int_equal(number, 0);
-  fine(wick_fuser_named("tile", &number, &error), error);
-  assert_int_equal(number, WICK_FUSER_TILE);
-  assert_int_equal(wick_fuser_named("nothing", &number, NULL), WICK_NOT_FOUND);
+  fine(wick_backend_named("tile", &number, &error), error);
+  assert_int_equal(number, WICK_BACKEND_TILE);
+  assert_int_equal(wick_backend_named("nothing", &number, NULL), WICK_NOT_FOUND);
   fine(wick_runtime_new(NULL, &runtime, &error), error);
   wick_executor_options simple = {.size = sizeof simple, .executor = WICK_EXECUTOR_SIMPLE};
   fine(wick_set_executor(runtime, &simple, &error), error);

@@ -166,7 +166,7 @@ static void choose(Shared *s) {
   executor++;
   assert_int_equal(wick_set_executor(NULL, &options, NULL), WICK_OK);
   wick_set_optimize(NULL, executor & 1);
-  assert_int_equal(wick_set_fuser(NULL, "cpu", executor % 3, NULL), WICK_OK);
+  assert_int_equal(wick_set_backend(NULL, "cpu", executor % 3, NULL), WICK_OK);
   trim(s);
 }
 
@@ -174,7 +174,7 @@ static void as_before(void) {
   wick_executor_options options = {.size = sizeof options};
   assert_int_equal(wick_set_executor(NULL, &options, NULL), WICK_OK);
   wick_set_optimize(NULL, 1);
-  assert_int_equal(wick_set_fuser(NULL, "cpu", WICK_FUSER_DEFAULT, NULL), WICK_OK);
+  assert_int_equal(wick_set_backend(NULL, "cpu", WICK_BACKEND_DEFAULT, NULL), WICK_OK);
 }
 
 /* ---- tests ---- */

@@ -344,7 +344,11 @@ static void test_memory_and_kernels(void **state) {
 static void test_formulas(void **state) {
   (void)state;
   expect_error("add", "door", WICK_UNSUPPORTED, "aten::mul.Scalar does not run on device 'door'");
+  uint32_t number;
+  assert_int_equal(wick_backend_named(backend.name, &number, NULL), WICK_NOT_FOUND);
   assert_int_equal(wick_backend_register(&backend, NULL), WICK_OK);
+  assert_int_equal(wick_backend_named(backend.name, &number, NULL), WICK_OK);
+  assert_true(number > WICK_BACKEND_TILE);
   seen.fails_to_compile = true;
   expect_error("exp", "door", WICK_RUNTIME, "the compiler is on strike");
   expect_error("exp", "door", WICK_RUNTIME, "the compiler is on strike"); /* which it is for good */

@@ -394,7 +394,7 @@ static void test_example(void **state) {
       .size = sizeof options, .executor = WICK_EXECUTOR_SPECIALIZING, .profiled_runs = 1, .synchronous = 1};
   assert_int_equal(wick_runtime_new(NULL, &runtime, NULL), WICK_OK);
   assert_int_equal(wick_set_executor(runtime, &options, NULL), WICK_OK);
-  assert_int_equal(wick_enable_fuser(WICK_FUSER_TILE, 0, NULL), WICK_OK);
+  assert_int_equal(wick_enable_backend(WICK_BACKEND_TILE, 0, NULL), WICK_OK);
   assert_int_equal(wick_compile(runtime, source, sizeof source - 1, NULL, &module, NULL), WICK_OK);
   for (int call = 0; call < 4; call++) {
     assert_int_equal(wick_run(module, "forward", arguments, 2, NULL, 0, NULL, &result, NULL), WICK_OK);
@@ -403,7 +403,7 @@ static void test_example(void **state) {
     wick_value_release(result);
   }
   assert_true(runs_of_chain >= 2);
-  assert_int_equal(wick_enable_fuser(WICK_FUSER_TILE, 1, NULL), WICK_OK);
+  assert_int_equal(wick_enable_backend(WICK_BACKEND_TILE, 1, NULL), WICK_OK);
   wick_runtime_release(runtime);
   wick_value_release(x);
   wick_value_release(y);

@@ -84,8 +84,8 @@ static void check_program(const char *text) {
   pair_make(&pair, text);
   assert_non_null(pair.group);
   assert_null(run_pair(&pair, &exec, false, a, b, expected));
-  Fuser fuser;
-  assert_true(fuse_backend_register(&fake_backend, &fuser));
+  BackendNumber number;
+  assert_true(fuse_backend_register(&fake_backend, &number));
   int before = runs;
   for (int i = 0; i < 3; i++) {
     Status status = run_pair(&pair, &exec, true, fake_a, fake_b, got);
@@ -114,7 +114,7 @@ static void check_program(const char *text) {
     assert_non_null(strstr(status->message, "at least two devices, fake:0 and fake:1!"));
     status_free(status);
   }
-  fuse_backend_unregister(fuser);
+  fuse_backend_unregister(number);
   Status status = run_pair(&pair, &exec, true, fake_a, fake_b, got);
   assert_non_null(status);
   assert_non_null(strstr(status->message, text == programs[0] ? "aten::tanh does not run on device 'fake'"

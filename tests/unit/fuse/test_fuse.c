@@ -330,22 +330,22 @@ static void test_refusals(void **state) {
   assert_int_equal(group->refusals[FUSE_RANK], 1);
   check_run(&pair, &exec, text, (IValue[]){a, none});
   assert_int_equal(group->refusals[FUSE_KIND], 1);
-  exec.fuser = FUSER_NONE;
+  exec.backend = BACKEND_NONE;
   check_run(&pair, &exec, text, (IValue[]){a, b});
   assert_int_equal(group->refusals[FUSE_SWITCHED_OFF], 1);
-  fuse_set(runtime_of_process(), DEVICE_CPU, FUSER_NONE);
-  exec.fuser = FUSER_DEFAULT;
+  fuse_set(runtime_of_process(), DEVICE_CPU, BACKEND_NONE);
+  exec.backend = BACKEND_DEFAULT;
   check_run(&pair, &exec, text, (IValue[]){a, b});
   assert_int_equal(group->refusals[FUSE_SWITCHED_OFF], 2);
-  exec.fuser = FUSER_TILE; /* the call's goes first */
+  exec.backend = BACKEND_TILE; /* the call's goes first */
   check_run(&pair, &exec, text, (IValue[]){a, b});
   assert_int_equal(group->runs, 2);
-  fuse_set_enabled(FUSER_TILE, false);
+  fuse_set_enabled(BACKEND_TILE, false);
   check_run(&pair, &exec, text, (IValue[]){a, b});
   assert_int_equal(group->refusals[FUSE_SWITCHED_OFF], 3);
-  fuse_set_enabled(FUSER_TILE, true);
-  fuse_set(runtime_of_process(), DEVICE_CPU, FUSER_DEFAULT);
-  exec.fuser = FUSER_DEFAULT;
+  fuse_set_enabled(BACKEND_TILE, true);
+  fuse_set(runtime_of_process(), DEVICE_CPU, BACKEND_DEFAULT);
+  exec.backend = BACKEND_DEFAULT;
   a.tensor->flags |= TENSOR_REQUIRES_GRAD; /* nobody records here: what matters is that the group does not run */
   exec.grad_enabled = true;
   check_run(&pair, &exec, text, (IValue[]){a, b});

@@ -194,15 +194,15 @@ static void call(Case *c, IValue a, IValue b) {
   check_run(&c->pair, &c->exec, c->text, (IValue[]){a, b});
 }
 
-static Fuser add(const FuseBackend *row) {
-  Fuser fuser;
-  assert_true(fuse_backend_register(row, &fuser));
-  assert_true(fuse_exists(fuser, DEVICE_CPU));
-  return fuser;
+static BackendNumber add(const FuseBackend *row) {
+  BackendNumber number;
+  assert_true(fuse_backend_register(row, &number));
+  assert_true(fuse_exists(number, DEVICE_CPU));
+  return number;
 }
 
 /* Nothing of the back ends is left, and the tile interpreter goes on. */
-static void end(Case *c, Fuser first, Fuser second) {
+static void end(Case *c, BackendNumber first, BackendNumber second) {
   fuse_backend_unregister(first);
   fuse_backend_unregister(second);
   assert_int_equal(slow.compiled, slow.freed);
@@ -223,7 +223,7 @@ static void test_takeover(void **state) {
   Case c;
   case_init(&c, text_of_all);
   close_gate(&slow);
-  Fuser fuser = add(&slow_row);
+  BackendNumber number = add(&slow_row);
   for (int i = 0; i < 20; i++) call(&c, c.a, c.b); /* would hang if one waited */
   assert_int_equal(slow.runs, 0);
   assert_int_equal(slow.asked, 1);
@@ -236,14 +236,14 @@ static void test_takeover(void **state) {
   for (int i = 0; i < 5; i++) call(&c, c.a, c.b);
   assert_int_equal(slow.runs, 5);
   assert_int_equal(slow.compiled, 1);
-  end(&c, fuser, fuser);
+  end(&c, number, number);
 }
 
 static void test_signatures(void **state) {
   (void)state;
   Case c;
   case_init(&c, text_of_all);
-  Fuser fuser = add(&slow_row);
+  BackendNumber number = add(&slow_row);
   IValue pairs[][2] = {{c.a, c.b}, {c.a, c.column}, {c.column, c.a}, {c.transposed, c.b}, {c.transposed, c.transposed}};
   for (int turn = 0; turn < 3; turn++)
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
@@ -259,7 +259,7 @@ static void test_signatures(void **state) {
   call(&c, more, more);
   assert_int_equal(slow.runs, runs + 1);
   ivalue_release(more);
-  end(&c, fuser, fuser);
+  end(&c, number, number);
 }
 
 /* A kernel that is refused runs in the next back end, and the reason is counted once. */
@@ -268,7 +268,7 @@ static void test_precisions(void **state) {
   (void)state;
   Case c;
   case_init(&c, text_of_all);
-  Fuser fuser = add(&slow_row);
+  BackendNumber number = add(&slow_row);
   for (int turn = 0; turn < 3; turn++)
     for (int precision = 0; precision <= PRECISION_COUNT; precision++) {
       c.exec.work.precision = (Precision)precision;
@@ -276,7 +276,7 @@ static void test_precisions(void **state) {
       queue_drain();
       assert_int_equal(slow.compiled, turn ? PRECISION_COUNT + 1 : precision + 1);
     }
-  end(&c, fuser, fuser);
+  end(&c, number, number);
 }
 
 static void test_refusal(void **state) {
@@ -284,7 +284,7 @@ static void test_refusal(void **state) {
   Case c;
   case_init(&c, text_of_exp);
   for (int i = 0; i < 3; i++) call(&c, c.a, c.b);
-  Fuser below = add(&medium_row), fuser = add(&slow_row);
+  BackendNumber below = add(&medium_row), number = add(&slow_row);
   for (int i = 0; i < 5; i++) call(&c, c.a, c.b);
   queue_drain();
   assert_int_equal(slow.asked, 1);
@@ -294,21 +294,21 @@ static void test_refusal(void **state) {
   int before = medium.runs;
   call(&c, c.a, c.b);
   assert_int_equal(medium.runs, before + 1);
-  c.exec.fuser = fuser; /* asked for by number: it and the tile interpreter */
+  c.exec.backend = number; /* asked for by number: it and the tile interpreter */
   call(&c, c.a, c.b);
-  c.exec.fuser = FUSER_TILE;
+  c.exec.backend = BACKEND_TILE;
   call(&c, c.a, c.b);
   assert_int_equal(medium.runs, before + 1);
   assert_int_equal(c.pair.group->runs, 11);
-  c.exec.fuser = FUSER_DEFAULT;
-  end(&c, fuser, below);
+  c.exec.backend = BACKEND_DEFAULT;
+  end(&c, number, below);
 }
 
 static void test_failed_compile(void **state) {
   (void)state;
   Case c;
   case_init(&c, text_of_log);
-  Fuser below = add(&medium_row), fuser = add(&slow_row);
+  BackendNumber below = add(&medium_row), number = add(&slow_row);
   for (int i = 0; i < 6; i++) {
     call(&c, c.a, c.b);
     queue_drain();
@@ -317,24 +317,24 @@ static void test_failed_compile(void **state) {
   assert_int_equal(medium.failed, 1); /* asked when the first had failed */
   assert_int_equal(reason_count(REASON_NOT_COMPILED_FAILED), 2);
   assert_int_equal(c.pair.group->runs, 6);
-  end(&c, fuser, below);
+  end(&c, number, below);
 }
 
 static void test_ready_at_once(void **state) {
   (void)state;
   Case c;
   case_init(&c, text_of_all);
-  Fuser fuser = add(&direct_row);
+  BackendNumber number = add(&direct_row);
   call(&c, c.a, c.b);
   assert_int_equal(direct_runs, 1);
-  fuse_set_enabled(fuser, false);
+  fuse_set_enabled(number, false);
   call(&c, c.a, c.b);
   assert_int_equal(direct_runs, 1);
-  fuse_set_enabled(fuser, true);
+  fuse_set_enabled(number, true);
   fuse_trim();
   call(&c, c.a, c.b);
   assert_int_equal(direct_runs, 2);
-  end(&c, fuser, fuser);
+  end(&c, number, number);
 }
 
 /* Without the tile interpreter operators run until something is ready. */
@@ -342,8 +342,8 @@ static void test_no_interpreter(void **state) {
   (void)state;
   Case c;
   case_init(&c, text_of_all);
-  Fuser fuser = add(&slow_row);
-  fuse_set_enabled(FUSER_TILE, false);
+  BackendNumber number = add(&slow_row);
+  fuse_set_enabled(BACKEND_TILE, false);
   close_gate(&slow);
   call(&c, c.a, c.b);
   call(&c, c.a, c.b);
@@ -352,15 +352,15 @@ static void test_no_interpreter(void **state) {
   queue_drain();
   call(&c, c.a, c.b);
   assert_int_equal(slow.runs, 1);
-  fuse_set_enabled(FUSER_TILE, true);
-  end(&c, fuser, fuser);
+  fuse_set_enabled(BACKEND_TILE, true);
+  end(&c, number, number);
 }
 
 static void test_trim(void **state) {
   (void)state;
   Case c;
   case_init(&c, text_of_all);
-  Fuser fuser = add(&slow_row);
+  BackendNumber number = add(&slow_row);
   call(&c, c.a, c.b);
   queue_drain();
   assert_int_equal(fuse_held().count, 1);
@@ -377,14 +377,14 @@ static void test_trim(void **state) {
   assert_int_equal(slow.runs, runs + 1);
   assert_int_equal(slow.compiled, 2);
   assert_int_equal(slow.asked, 1);
-  end(&c, fuser, fuser);
+  end(&c, number, number);
 }
 
 static void test_bounds(void **state) {
   (void)state;
   Case c;
   case_init(&c, text_of_all);
-  Fuser fuser = add(&slow_row);
+  BackendNumber number = add(&slow_row);
   IValue pairs[][2] = {{c.a, c.b}, {c.a, c.column}, {c.column, c.a}, {c.transposed, c.b}, {c.transposed, c.transposed}};
   for (int kind = 0; kind < 2; kind++) {
     fuse_trim();
@@ -408,16 +408,16 @@ static void test_bounds(void **state) {
   for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) call(&c, pairs[i][0], pairs[i][1]);
   queue_drain();
   assert_int_equal(fuse_held().count, 5);
-  end(&c, fuser, fuser);
+  end(&c, number, number);
 }
 
 /* Groups and back ends that go while a job waits or runs. */
 static void test_early_ends(void **state) {
   (void)state;
   Case c, other;
-  Fuser fuser;
+  BackendNumber number;
   case_init(&c, text_of_all);
-  fuser = add(&slow_row);
+  number = add(&slow_row);
   close_gate(&slow);
   call(&c, c.a, c.b);
   call(&c, c.a, c.column); /* waits in the queue */
@@ -427,37 +427,37 @@ static void test_early_ends(void **state) {
   queue_drain();
   assert_int_equal(slow.compiled, 1);
   assert_int_equal(slow.freed, 1);
-  fuse_backend_unregister(fuser);
+  fuse_backend_unregister(number);
   assert_int_equal(fuse_held().count, 0);
 
   case_init(&other, text_of_all);
-  fuser = add(&slow_row);
+  number = add(&slow_row);
   close_gate(&slow);
   call(&other, other.a, other.b);
   call(&other, other.a, other.column);
   while (!slow.compiling) sched_yield();
   open_gate(&slow);
-  fuse_backend_unregister(fuser); /* waits for the one that runs */
+  fuse_backend_unregister(number); /* waits for the one that runs */
   queue_drain();
   assert_true(slow.compiling <= 2);
   assert_int_equal(slow.compiled, slow.freed);
-  fuser = add(&slow_row); /* most likely under the same number */
+  number = add(&slow_row); /* most likely under the same number */
   int before = slow.asked;
   call(&other, other.a, other.b);
   assert_int_equal(slow.asked, before + 1);
-  end(&other, fuser, fuser);
+  end(&other, number, number);
 }
 
 static void test_numbers(void **state) {
   (void)state;
-  Fuser all[FUSER_LIMIT], one_more;
+  BackendNumber all[BACKEND_LIMIT], one_more;
   int count = 0;
   while (fuse_backend_register(&direct_row, &all[count])) count++;
-  assert_int_equal(count, FUSER_LIMIT - FUSER_COUNT);
+  assert_int_equal(count, BACKEND_LIMIT - BACKEND_COUNT);
   assert_false(fuse_backend_register(&direct_row, &one_more));
   while (count) fuse_backend_unregister(all[--count]);
-  assert_false(fuse_exists(FUSER_COUNT, DEVICE_CPU));
-  fuse_backend_unregister(FUSER_COUNT); /* nobody's */
+  assert_false(fuse_exists(BACKEND_COUNT, DEVICE_CPU));
+  fuse_backend_unregister(BACKEND_COUNT); /* nobody's */
 }
 
 /* ---- threads ---- */
@@ -503,14 +503,14 @@ static void test_threads(void **state) {
     callers[i] = (Caller){.c = &c, .stop = &stop, .number = i};
     assert_int_equal(pthread_create(&threads[i], NULL, call_on, &callers[i]), 0);
   }
-  Fuser below = add(&medium_row);
+  BackendNumber below = add(&medium_row);
   for (int round = 0; round < ROUNDS; round++) {
-    Fuser fuser = round < 4 ? add(&slow_row) : below; /* a kernel remembers a bounded number of signatures */
+    BackendNumber number = round < 4 ? add(&slow_row) : below; /* a kernel remembers a bounded number of signatures */
     fuse_set_max_held(round % 2 ? roomy : (FuseHeld){1, BYTES});
     nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
     fuse_trim();
     nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    if (fuser != below) fuse_backend_unregister(fuser);
+    if (number != below) fuse_backend_unregister(number);
   }
   fuse_set_max_held(roomy);
   queue_drain();
@@ -532,7 +532,7 @@ static void test_fork(void **state) {
 #endif
   Case c;
   case_init(&c, text_of_all);
-  Fuser fuser = add(&slow_row);
+  BackendNumber number = add(&slow_row);
   call(&c, c.a, c.b);
   queue_drain();
   pid_t child = fork();
@@ -543,13 +543,13 @@ static void test_fork(void **state) {
     queue_drain();
     call(&c, c.a, c.column);
     int runs = slow.runs;
-    fuse_backend_unregister(fuser);
+    fuse_backend_unregister(number);
     _exit(runs >= 2 && slow.compiled == 2 && slow.freed == 2 ? 0 : 1);
   }
   int ended;
   assert_int_equal(waitpid(child, &ended, 0), child);
   assert_int_equal(ended, 0);
-  end(&c, fuser, fuser);
+  end(&c, number, number);
 }
 
 int main(void) {
