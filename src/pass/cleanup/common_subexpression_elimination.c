@@ -7,6 +7,7 @@
 #include "ir/node_kind.h"
 #include "pass/motion/with_aliases.h"
 #include "pass/pass.h"
+#include "pass/rewrite/rewrite.h"
 #include "report/jit_log.h"
 
 #define FILE_NAME "common_subexpression_elimination"
@@ -63,15 +64,6 @@ static bool is_candidate(Elimination *e, const Node *node) {
          !alias_node_writes(e->db, node) && !alias_node_has_writers(e->db, node);
 }
 
-static bool changes_grad_mode(const Block *block) {
-  BLOCK_EACH(node, block) {
-    if (node_may_change_grad_mode(node)) return true;
-    for (uint32_t i = 0; i < node->block_count; i++)
-      if (changes_grad_mode(node->blocks[i])) return true;
-  }
-  return false;
-}
-
 static bool may_share(Elimination *e, const Node *a, const Node *b) {
   for (uint32_t i = 0; i < a->output_count; i++) {
     const Value *one = node_output(a, i), *other = node_output(b, i);
@@ -123,7 +115,7 @@ static void eliminate(Graph *graph, AliasDb *db, void *argument) {
   Elimination e = {.db = db, .arena = argument};
   e.arena = graph->arena;
   ptrmap_init(&e.heads, e.arena);
-  e.has_modes = changes_grad_mode(graph->block);
+  e.has_modes = graph_changes_grad_mode(graph);
   eliminate_in(&e, graph->block);
 }
 

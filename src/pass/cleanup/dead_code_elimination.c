@@ -8,6 +8,7 @@
 #include "ir/graph_log.h"
 #include "ir/subgraph.h"
 #include "pass/pass.h"
+#include "pass/rewrite/rewrite.h"
 #include "schema/schema.h"
 
 #define FILE_NAME "dead_code_elimination"
@@ -92,17 +93,12 @@ static void follow_value(Marking *m, Value *value) {
 
 /* Of a node that runs a graph of its own: whether it is more than its results. */
 static bool subgraph_acts(const Node *node);
-static bool block_acts(const Block *block) {
-  BLOCK_EACH(node, block) {
-    if (node_acts(node) || node_writes(node) || subgraph_acts(node)) return true;
-    for (uint32_t i = 0; i < node->block_count; i++)
-      if (block_acts(node->blocks[i])) return true;
-  }
-  return false;
+static bool acts_or_writes(const Node *node) {
+  return node_acts(node) || node_writes(node) || subgraph_acts(node);
 }
 static bool subgraph_acts(const Node *node) {
   const Graph *subgraph = node_acting_subgraph(node);
-  return subgraph && node->kind != SYM_prim_Closure && block_acts(subgraph->block);
+  return subgraph && node->kind != SYM_prim_Closure && block_any(subgraph->block, acts_or_writes);
 }
 
 static void mark_effects(Marking *m, Block *block) {

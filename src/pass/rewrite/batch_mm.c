@@ -199,15 +199,6 @@ static void batch_in(Batcher *b, const Block *block) {
   }
 }
 
-static bool writes(const Block *block) {
-  BLOCK_EACH(node, block) {
-    if (node_writes(node)) return true;
-    for (uint32_t i = 0; i < node->block_count; i++)
-      if (writes(node->blocks[i])) return true;
-  }
-  return false;
-}
-
 static uint32_t count_products(const Block *block) {
   uint32_t count = 0;
   BLOCK_EACH(node, block) {
@@ -232,7 +223,7 @@ static void run(Arena *scratch, void *argument) {
 
 void batch_mm(Graph *graph) {
   Batcher b = {.graph = graph};
-  if (count_products(graph->block) < TREE_MIN_PRODUCTS || writes(graph->block)) return;
+  if (count_products(graph->block) < TREE_MIN_PRODUCTS || block_any(graph->block, node_writes)) return;
   graph_with_scratch(graph, run, &b);
   if (!b.changed) return;
   dead_code_elimination(graph);

@@ -284,17 +284,12 @@ static void fuse(Graph *graph, AliasDb *db, void *ignored) {
   fuse_block(graph, db, graph->block);
 }
 
-static bool has_anchor(const Block *block) {
-  BLOCK_EACH(node, block) {
-    if (node_anchor(node)) return true;
-    for (uint32_t i = 0; i < node->block_count; i++)
-      if (has_anchor(node->blocks[i])) return true;
-  }
-  return false;
+static bool is_anchor(const Node *node) {
+  return node_anchor(node);
 }
 
 void fuse_regions(Graph *graph) {
-  if (has_anchor(graph->block)) with_aliases(graph, fuse, NULL);
+  if (block_any(graph->block, is_anchor)) with_aliases(graph, fuse, NULL);
   GRAPH_LOG_DUMP(FILE_NAME, "After FuseRegions: ", graph);
 }
 

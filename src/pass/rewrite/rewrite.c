@@ -76,11 +76,11 @@ static bool only_reads(const Use *use) {
   return true;
 }
 
-static bool changes_grad_mode(const Block *block) {
-  for (const Node *node = block->param->next; node != block->ret; node = node->next) {
-    if (node_may_change_grad_mode(node)) return true;
+bool block_any(const Block *block, bool (*holds)(const Node *node)) {
+  BLOCK_EACH(node, block) {
+    if (holds(node)) return true;
     for (uint32_t i = 0; i < node->block_count; i++)
-      if (changes_grad_mode(node->blocks[i])) return true;
+      if (block_any(node->blocks[i], holds)) return true;
   }
   return false;
 }
@@ -98,7 +98,7 @@ bool graph_has_kind(const Graph *graph, Symbol kind) {
 }
 
 bool graph_changes_grad_mode(const Graph *graph) {
-  return changes_grad_mode(graph->block);
+  return block_any(graph->block, node_may_change_grad_mode);
 }
 
 bool value_is_only_read(const Value *value) {

@@ -32,6 +32,8 @@ Value *insert_constant_before(Node *node, IValue value, const Type *type_or_null
 void replace_node(Node *node, Value *with);
 /* Nodes of the block and of those within, but no more than `limit`. */
 uint32_t block_size(const Block *block, uint32_t limit);
+/* Whether it holds for a node of the block, at any depth. */
+bool block_any(const Block *block, bool (*holds)(const Node *node));
 bool graph_has_kind(const Graph *graph, Symbol kind); /* a node of the kind, at any depth */
 /* Somewhere. Then no tensor may stand for another one of the same values: one may record, and the other not. */
 bool graph_changes_grad_mode(const Graph *graph);

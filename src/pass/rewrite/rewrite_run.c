@@ -9,17 +9,12 @@
 
 /* ---- what the walk knows ---- */
 
-static bool block_writes(const Block *block) {
-  BLOCK_EACH(node, block) {
-    if (node_schema(node) ? node_writes(node) : node_has_side_effects(node)) return true;
-    for (uint32_t i = 0; i < node->block_count; i++)
-      if (block_writes(node->blocks[i])) return true;
-  }
-  return false;
+static bool may_write(const Node *node) {
+  return node_schema(node) ? node_writes(node) : node_has_side_effects(node);
 }
 
 bool rewrite_graph_writes(RewriteRun *run) {
-  if (!run->writes.is_known) run->writes.yes = block_writes(run->graph->block);
+  if (!run->writes.is_known) run->writes.yes = block_any(run->graph->block, may_write);
   run->writes.is_known = true;
   return run->writes.yes;
 }

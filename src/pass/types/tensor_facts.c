@@ -7,6 +7,7 @@
 #include "call/row.h"
 #include "ir/node_kind.h"
 #include "ir/unit.h"
+#include "pass/rewrite/rewrite.h"
 #include "type/tensor_type.h"
 
 enum { MAX_CALL_DEPTH = 4 };
@@ -103,17 +104,12 @@ unsigned node_changes(const Node *node) {
   return changes_of_node(node, MAX_CALL_DEPTH);
 }
 
-static bool block_changes_tensors(const Block *block) {
-  for (const Node *node = block->param->next; node != block->ret; node = node->next) {
-    if (node_changes(node) || node_may_change_grad_mode(node)) return true;
-    for (uint32_t i = 0; i < node->block_count; i++)
-      if (block_changes_tensors(node->blocks[i])) return true;
-  }
-  return false;
+static bool may_change_tensors(const Node *node) {
+  return node_changes(node) || node_may_change_grad_mode(node);
 }
 
 bool graph_changes_tensors(const Graph *graph) {
-  return block_changes_tensors(graph->block);
+  return block_any(graph->block, may_change_tensors);
 }
 
 /* The OR over tensors in a type: -1 when one is unknown and none is 1. */
