@@ -19,7 +19,8 @@ class limits:
     deadline: seconds that each call may take; steps: loop iterations and calls; bytes: that it may hold at once;
     threads: that work within it; deterministic: the same bits on every call; executor: "simple", "specializing",
     "profiling"; backend: "none", "tile", "native"; cancel: a Cancel that ends it from another thread (Cancelled is
-    raised; Ctrl-C fires it too); profile: a Profile that records it. What is left out is as in the context around this one.
+    raised; Ctrl-C fires it too); profile: a Profile that records it. What is left out is as in the context around
+    this one.
     """
 
     _names = ("deadline", "steps", "bytes", "threads", "deterministic", "executor", "backend", "cancel", "profile")

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "native/functions.h"
 #include "native/vector_code.h"
 #include "tensor/dtype.h"
 
@@ -164,13 +165,21 @@ EXPAND(GT, compare(o, VECTOR_GT, o->a, o->b))
 EXPAND(GE, compare(o, VECTOR_GE, o->a, o->b))
 EXPAND(SELECT, o->kind == VECTOR_MASK ? choose_mask(o) : three(o, VECTOR_CHOOSE, o->a, o->b, o->c))
 
+#define FUNCTION(OP, name) EXPAND(OP, name(&(VectorMath){o->code, o->kind}, o->a))
+FUNCTION(EXP, vector_exp)
+FUNCTION(TANH, vector_tanh)
+FUNCTION(SIGMOID, vector_sigmoid)
+FUNCTION(ERF, vector_erf)
+FUNCTION(GELU, vector_gelu)
+
 typedef VectorValue Expand(const Operands *o);
 static Expand *const expanders[KERNEL_OP_COUNT] = {
 #define ROW(OP) [KERNEL_##OP] = expand_##OP
   ROW(NEG), ROW(ABS), ROW(SIGN), ROW(SQUARE), ROW(RECIPROCAL), ROW(SQRT), ROW(RSQRT), ROW(FLOOR), ROW(CEIL), ROW(ROUND),
   ROW(TRUNC), ROW(NOT), ROW(ISNAN), ROW(ISINF), ROW(SIGNBIT), ROW(ADD), ROW(SUB), ROW(MUL), ROW(DIV), ROW(COPYSIGN),
   ROW(HARDSWISH), ROW(LEAKY_RELU), ROW(MIN), ROW(MAX), ROW(FMIN), ROW(FMAX), ROW(AND), ROW(OR), ROW(XOR), ROW(EQ),
-  ROW(NE), ROW(LT), ROW(LE), ROW(GT), ROW(GE), ROW(SELECT), ROW(CAST), ROW(ROUND_TO)
+  ROW(NE), ROW(LT), ROW(LE), ROW(GT), ROW(GE), ROW(SELECT), ROW(CAST), ROW(ROUND_TO), ROW(EXP),
+  ROW(TANH), ROW(SIGMOID), ROW(ERF), ROW(GELU)
 #undef ROW
 };
 /* clang-format on */
@@ -180,6 +189,8 @@ bool vector_has(const KernelIns *ins) {
   DType dtype = (DType)ins->immediate;
   if (type == TILE_C128 || !expanders[ins->op]) return false;
   if (ins->op == KERNEL_CAST) return ins->immediate != TILE_C128;
+  if (ins->op == KERNEL_TANH || ins->op == KERNEL_SIGMOID || ins->op == KERNEL_ERF || ins->op == KERNEL_GELU)
+    return type == TILE_F32;
   if (ins->op == KERNEL_ISNAN || ins->op == KERNEL_ISINF) return type != TILE_I64;
   if (ins->op != KERNEL_ROUND_TO) return true;
   return type == TILE_F32 ? dtype == DTYPE_FLOAT16 || dtype == DTYPE_BFLOAT16

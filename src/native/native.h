@@ -4,6 +4,7 @@
  *
  *   native/native_kernel.h  kernel IR -> a TileKernel whose steps are machine code
  *   native/vector_code.h    what a segment does with vectors; expand.c: kernel operations as such
+ *   native/functions.h      exp, tanh and their like as vector code
  *   native/x86_emit.h       vector code -> a function of x86-64: registers, spills, the loop
  *   native/x86.h            the assembler; x86_rows.h: its table of instruction forms */
 #pragma once

@@ -30,7 +30,7 @@ VectorKind vector_kind_of(TileType type); /* of all but complex numbers */
   X(CHOOSE, 3, V)   /* c ? a : b */ \
   X(WHERE, 2, V)    /* b ? a : 0 */ \
   X(AND, 2, V) X(OR, 2, V) X(XOR, 2, V) X(ABS, 1, V) /* of I64 */ \
-  X(ADD_BITS, 2, V) X(SHIFT_LEFT, 1, V) X(SHIFT_RIGHT, 1, V) /* by `immediate`, zeros come in; of elements as integers */ \
+  X(ADD_BITS, 2, V) X(SUB_BITS, 2, V) X(MIN_BITS, 2, V) /* of 32 */ X(SHIFT_LEFT, 1, V) X(SHIFT_RIGHT, 1, V) /* by `immediate`, zeros come in; of elements as integers */ \
   X(NOT, 1, V)      /* of a mask */ \
   X(AND_NOT, 2, V)  /* of masks: not a, and b */ \
   X(I64_TO_F32, 1, F32) X(I64_TO_F64, 1, F64) X(F32_TO_F64, 1, F64) X(F64_TO_F32, 1, F32) \

@@ -215,6 +215,8 @@ static const uint8_t plain[VECTOR_OP_COUNT][4] = {[VECTOR_ADD] = {X86_VADDPS, X8
                                                   [VECTOR_XOR] = {X86_VPXORD, X86_VPXORQ, X86_VPXORQ, X86_KXOR},
                                                   [VECTOR_ABS] = {0, 0, X86_VPABSQ},
                                                   [VECTOR_ADD_BITS] = {X86_VPADDD, X86_VPADDQ, X86_VPADDQ},
+                                                  [VECTOR_SUB_BITS] = {X86_VPSUBD, X86_VPSUBQ, X86_VPSUBQ},
+                                                  [VECTOR_MIN_BITS] = {X86_VPMINSD},
                                                   [VECTOR_SHIFT_LEFT] = {X86_VPSLLD, X86_VPSLLQ, X86_VPSLLQ},
                                                   [VECTOR_SHIFT_RIGHT] = {X86_VPSRLD, X86_VPSRLQ, X86_VPSRLQ},
                                                   [VECTOR_NOT] = {0, 0, 0, X86_KNOT},

@@ -14,6 +14,7 @@
  *   tile/loops.h               for each operation, type and instruction set the loop over a block
  *   tile/loops_body.h          the source of those loops, compiled for each instruction set
  *   tile/loops_float32_body.h  the float32 ones of them
+ *   tile/vector_math_numbers.h their polynomials, for the next and for native code
  *   tile/vector_math_body.h    float32 elementary functions, at most 2 ulp, for those loops
  *   tile/special.h             special functions, an element at a time */
 #pragma once

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "tile/vector_math_numbers.h"
+
 #if FUSED
 #define FMA(a, b, c) __builtin_fmaf(a, b, c)
 #define FMA_D(a, b, c) __builtin_fma(a, b, c)
@@ -25,12 +27,6 @@ static inline int32_t as_int(float f) {
   return bits;
 }
 
-/* Adding and subtracting it rounds to the nearest integer, half to even, for magnitudes below 2^22 (2^51). */
-#define ROUND_F 0x1.8p23f
-#define ROUND_D 0x1.8p52
-/* The same, which leaves the integer plus `bias` in the sum's low bits: an exponent, ready to be shifted into place. */
-#define ROUND_BIASED(bias) (ROUND_F + (bias))
-
 /* 2^(biased - 127); of `biased` only the low nine bits count. Unsigned: what NaN leaves there may be anything. */
 static inline float power_of_two(int32_t biased) {
   return as_float((int32_t)((uint32_t)biased << 23));
@@ -43,53 +39,46 @@ static inline float scale_f32(float p, int32_t biased) {
   return p * power_of_two(half) * power_of_two(biased - half);
 }
 
-/* e^r for |r| <= ln(2)/2: 1 + r + EXP_2 r^2 + ... */
-#define EXP_2 0x1.fffffcp-2f
-#define EXP_3 0x1.555484p-3f
-#define EXP_4 0x1.5558acp-5f
-#define EXP_5 0x1.12444ep-7f
-#define EXP_6 0x1.6a648p-10f
+/* e^r for |r| <= ln(2)/2 */
 static inline float exp_core(float r) {
-  float q = EXP_6;
-  q = FMA(q, r, EXP_5);
-  q = FMA(q, r, EXP_4);
-  q = FMA(q, r, EXP_3);
-  q = FMA(q, r, EXP_2);
+  const float numbers[] = EXP_NUMBERS;
+  float q = numbers[0];
+  q = FMA(q, r, numbers[1]);
+  q = FMA(q, r, numbers[2]);
+  q = FMA(q, r, numbers[3]);
+  q = FMA(q, r, numbers[4]);
   return FMA(FMA(q, r, 1.0f), r, 1.0f);
 }
-#define LOG2_E 0x1.715476p+0f
-#define LN2 0x1.62e43p-1f
-#define LN2_HI 0x1.62e4p-1f /* 15 bits: its product with an exponent is exact */
-#define LN2_LO 0x1.7f7d1cp-20f
 
-static inline float exp_clamped(float x) { /* x of [-104, 89], or NaN */
+static inline float exp_clamped(float x) { /* x of [EXP_LEAST, EXP_MOST], or NaN */
   float shifted = FMA(x, LOG2_E, ROUND_BIASED(254));
   float n = shifted - ROUND_BIASED(254);
   float r = FMA(n, -LN2_LO, FMA(n, -LN2_HI, x));
   return scale_f32(exp_core(r), as_int(shifted));
 }
 static inline float f32_exp(float x) {
-  x = x < -104.0f ? -104.0f : x;
-  x = x > 89.0f ? 89.0f : x;
+  x = x < EXP_LEAST ? EXP_LEAST : x;
+  x = x > EXP_MOST ? EXP_MOST : x;
   return exp_clamped(x);
 }
 
 /* As exp_clamped; the integer in the low bits of `shifted` is biased by 2 * 1023. */
 static inline double f64_exp(double x) {
-  x = x < -746.0 ? -746.0 : x;
-  x = x > 710.0 ? 710.0 : x;
-  double shifted = FMA_D(x, 0x1.71547652b82fep+0, ROUND_D + 2046.0), n = shifted - (ROUND_D + 2046.0);
-  double r = FMA_D(n, -0x1.ef35793c76730p-45, FMA_D(n, -0x1.62e42fefa3800p-1, x));
-  double p = 0x1.af38a9b0ec855p-26; /* ((e^r - 1) / r - 1) / r for |r| <= ln(2)/2 */
-  p = FMA_D(p, r, 0x1.289185613a3d6p-22);
-  p = FMA_D(p, r, 0x1.71de0dae63bb3p-19);
-  p = FMA_D(p, r, 0x1.a019b90d2ae7ap-16);
-  p = FMA_D(p, r, 0x1.a01a01a7c41d5p-13);
-  p = FMA_D(p, r, 0x1.6c16c1788bd90p-10);
-  p = FMA_D(p, r, 0x1.11111111109b3p-7);
-  p = FMA_D(p, r, 0x1.5555555553d63p-5);
-  p = FMA_D(p, r, 0x1.5555555555556p-3);
-  p = FMA_D(p, r, 0x1.0000000000001p-1);
+  const double numbers[] = EXP_NUMBERS_D;
+  x = x < EXP_LEAST_D ? EXP_LEAST_D : x;
+  x = x > EXP_MOST_D ? EXP_MOST_D : x;
+  double shifted = FMA_D(x, LOG2_E_D, ROUND_D + 2046.0), n = shifted - (ROUND_D + 2046.0);
+  double r = FMA_D(n, -LN2_LO_D, FMA_D(n, -LN2_HI_D, x));
+  double p = numbers[0];
+  p = FMA_D(p, r, numbers[1]);
+  p = FMA_D(p, r, numbers[2]);
+  p = FMA_D(p, r, numbers[3]);
+  p = FMA_D(p, r, numbers[4]);
+  p = FMA_D(p, r, numbers[5]);
+  p = FMA_D(p, r, numbers[6]);
+  p = FMA_D(p, r, numbers[7]);
+  p = FMA_D(p, r, numbers[8]);
+  p = FMA_D(p, r, numbers[9]);
   p = FMA_D(p * r, r, r) + 1.0;
   uint64_t biased, half, rest;
   memcpy(&biased, &shifted, sizeof biased);
@@ -202,30 +191,31 @@ static inline float f32_log1p(float x) {
  * PyTorch's is: dynamic quantization of a saturated activation has 1 and what is next to it on two sides of a tie. */
 static inline float f32_tanh(float x) {
   float a = fabsf(x), z = x * x;
-  float small = -0x1.94012ap-8f; /* (tanh(x) / x - 1) / z for a <= 0.5625 */
-  small = FMA(small, z, 0x1.580584p-6f);
-  small = FMA(small, z, -0x1.b904ap-5f);
-  small = FMA(small, z, 0x1.110c5ap-3f);
-  small = FMA(small, z, -0x1.555548p-2f);
+  const float numbers[] = TANH_NUMBERS;
+  float small = numbers[0];
+  small = FMA(small, z, numbers[1]);
+  small = FMA(small, z, numbers[2]);
+  small = FMA(small, z, numbers[3]);
+  small = FMA(small, z, numbers[4]);
   small = FMA(small * z, a, a);
-  float y = a > 8.664339742f ? 10.0f : a; /* tanh there is 1 - 2^-24 */
+  float y = a > TANH_ONE ? 10.0f : a;
   y += y;
   float shifted = FMA(y, LOG2_E, ROUND_BIASED(127));
   float r = FMA(shifted - ROUND_BIASED(127), -LN2, y);
   float large = 1.0f - 2.0f / FMA(exp_core(r), power_of_two(as_int(shifted)), 1.0f);
-  return copysignf(a > 0.5625f ? large : small, x);
+  return copysignf(a > TANH_SMALL ? large : small, x);
 }
 
 static inline float f32_sigmoid(float x) {
   float y = -fabsf(x);
-  float e = exp_clamped(y < -104.0f ? -104.0f : y);
+  float e = exp_clamped(y < EXP_LEAST ? EXP_LEAST : y);
   return (x < 0.0f ? e : 1.0f) / (1.0f + e);
 }
 
 /* |x|, but at most `limit`; NaN stays NaN. By integers, in whose order NaN is made the least: compilers turn the choice
  * between floats into two comparisons, and into a third in what is computed of it. */
 static inline float magnitude_below(float x, float limit) {
-  const int32_t turn = 0x7fffff; /* what takes the bits of the first NaN to the most negative integer */
+  const int32_t turn = ERF_TURN;
   int32_t bits = (int32_t)((uint32_t)(as_int(x) & 0x7fffffff) + (uint32_t)turn), most = as_int(limit) + turn;
   return as_float((int32_t)((uint32_t)(bits < most ? bits : most) - (uint32_t)turn));
 }
@@ -237,23 +227,24 @@ static inline float magnitude_below(float x, float limit) {
  * Both polynomials are minimax fits to the error of erf, to 2^-26 of it with their rounded coefficients; what is added
  * to this is rounding, less than 2 ulp in all. */
 static inline float f32_erf(float x) {
-  float t = magnitude_below(x, 3.93f), z = t * t;       /* beyond it 1 - erf is below 2^-25 */
-  float even = 0x1.b91218p-14f, odd = -0x1.1685f8p-17f; /* (h - t) / z for t <= 3.93 */
-  even = FMA(even, z, 0x1.84f50cp-10f);
-  odd = FMA(odd, z, -0x1.27cb6cp-11f);
-  even = FMA(even, z, -0x1.1609bcp-6f);
-  odd = FMA(odd, z, -0x1.3834ap-13f);
-  even = FMA(even, z, 0x1.20dd6ep-1f);
-  odd = FMA(odd, z, 0x1.7513d2p-4f);
+  const float evens[] = ERF_EVEN, odds[] = ERF_ODD, numbers[] = ERF_NUMBERS;
+  float t = magnitude_below(x, ERF_MOST), z = t * t;
+  float even = evens[0], odd = odds[0];
+  even = FMA(even, z, evens[1]);
+  odd = FMA(odd, z, odds[1]);
+  even = FMA(even, z, evens[2]);
+  odd = FMA(odd, z, odds[2]);
+  even = FMA(even, z, evens[3]);
+  odd = FMA(odd, z, odds[3]);
   float h = FMA(z, FMA(odd, t, even), t);
-  float shifted = FMA(h, -0x1.a0be84p+0f, ROUND_BIASED(127)); /* -n = -h c / log(2) */
-  float r = FMA(shifted - ROUND_BIASED(127), 0x1.3a83a8p-1f, h);
-  float p = -0x1.73079ap-9f; /* (1 - exp(-c r)) / r - 1 for |c r| <= log(2) / 2 */
-  p = FMA(p, r, 0x1.f59fccp-7f);
-  p = FMA(p, r, -0x1.14b2f8p-4f);
-  p = FMA(p, r, 0x1.ea636ap-3f);
-  p = FMA(p, r, -0x1.45f3p-1f);
-  p = FMA(p, r, 0x1.06eba8p-3f);
+  float shifted = FMA(h, ERF_EXPONENT, ROUND_BIASED(127)); /* -n = -h c / log(2) */
+  float r = FMA(shifted - ROUND_BIASED(127), ERF_REST, h);
+  float p = numbers[0];
+  p = FMA(p, r, numbers[1]);
+  p = FMA(p, r, numbers[2]);
+  p = FMA(p, r, numbers[3]);
+  p = FMA(p, r, numbers[4]);
+  p = FMA(p, r, numbers[5]);
   p = FMA(p, r, r);
   float scale = power_of_two(as_int(shifted));
   return copysignf(FMA(scale, p, 1.0f - scale), x);
@@ -261,7 +252,7 @@ static inline float f32_erf(float x) {
 
 /* x times the normal distribution of x, by the steps of PyTorch's; what cancels in the sum is lost. */
 static inline float f32_gelu(float x) {
-  return 0.5f * x * (1.0f + f32_erf(x * 0.7071067811865476f));
+  return 0.5f * x * (1.0f + f32_erf(x * SQRT_HALF));
 }
 
 /* Beyond it sin and cos need a longer reduction. */
