@@ -12,7 +12,7 @@ typedef enum ForkStep {
   FORK_PLANS,      /* the queue of plans and of kernels */
   FORK_READERS,    /* calls that are about to hold the plan they run in */
   FORK_KERNELS,    /* what back ends compiled */
-  FORK_MACHINE_CODE,
+  FORK_CODE,       /* regions of machine code */
   FORK_TASKS,      /* the pool of forked tasks */
   FORK_CONTAINERS, /* shared lists, dicts and objects */
   FORK_THREADS,    /* the list of wick's threads */

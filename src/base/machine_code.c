@@ -46,7 +46,7 @@ static void leave_regions(void) {
 }
 __attribute__((constructor)) static void watch(void) {
   static const ForkHandler handler = {NULL, leave_regions, leave_regions};
-  fork_watch(FORK_MACHINE_CODE, &handler);
+  fork_watch(FORK_CODE, &handler);
 }
 
 static bool is_forbidden(void) {

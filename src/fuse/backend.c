@@ -24,7 +24,7 @@ bool fuse_backend_find(Str name, BackendNumber *out) {
   return false;
 }
 
-static BackendNumber environment_backend(void) {
+BackendNumber fuse_backend_of_environment(void) {
   static _Atomic int asked; /* the answer plus one */
   int answer = atomic_load_explicit(&asked, memory_order_relaxed);
   if (!answer) {
@@ -69,7 +69,7 @@ uint32_t fuse_chain(const Exec *exec, int device_type) {
   BackendNumber asked = device_type == DEVICE_CPU ? (BackendNumber)exec->backend : BACKEND_DEFAULT;
   if (!asked && device_type < DEVICES)
     asked = atomic_load_explicit(&exec->runtime->backends[device_type], memory_order_relaxed);
-  if (!asked) asked = environment_backend();
+  if (!asked) asked = fuse_backend_of_environment();
   if (asked == BACKEND_NONE) return 0;
   uint32_t chain = fuse_all_of(device_type);
   if (asked == BACKEND_DEFAULT) chain &= ~(1u << BACKEND_NATIVE); /* for who asks for it */

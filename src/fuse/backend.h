@@ -25,6 +25,7 @@ typedef enum BackendNumber {
   BACKEND_LIMIT = 16
 } BackendNumber;
 bool fuse_backend_find(Str name, BackendNumber *out); /* "none", or the name of a row */
+BackendNumber fuse_backend_of_environment(void);      /* what WICK_BACKEND says */
 
 typedef struct FuseBackend {
   const char *name;

@@ -3,9 +3,11 @@
 
 #include "call/call_plan.h"
 #include "call/pointwise.h"
+#include "fuse/backend.h"
 #include "fuse/kept_shapes.h"
 #include "fuse/lower.h"
 #include "interp/interp.h"
+#include "native/native_kernel.h"
 #include "tile/formula.h"
 
 /* ---- making ---- */
@@ -312,6 +314,24 @@ FuseGroup *fuse_group_of(Callable *callable) {
 
 /* ---- text ---- */
 
+/* Where WICK_FUSER asks for machine code: that of a kernel whose tensors move along all dimensions. */
+static Status print_machine_code(const FuseKernel *kernel, StrBuf *out) {
+  bool is_number[KERNEL_MAX_ARGUMENTS] = {false};
+  if (fuse_backend_of_environment() != BACKEND_NATIVE) return OK;
+  for (uint32_t i = 0; i < kernel->argument_count; i++)
+    is_number[i] = (kernel->arguments[i] & FUSE_ARGUMENT_NUMBER) != 0;
+  if (!native_is_there() || !native_suits(kernel->kernel, is_number)) {
+    Reason reason = native_is_there() ? REASON_NOT_COMPILED_OPERATION : REASON_NOT_COMPILED_MACHINE;
+    strbuf_printf(out, "# %s\n", reason_text(reason));
+    return OK;
+  }
+  NativeKernel *native;
+  TRY(native_kernel_new(kernel->kernel, is_number, is_number, out, &native));
+  strbuf_printf(out, "# %zu bytes of machine code\n", native_kernel_code_bytes(native));
+  native_kernel_free(native);
+  return OK;
+}
+
 static Status print_entry(const FuseGroup *g, const FuseEntry *entry, StrBuf *out) {
   if (entry->refusal) {
     strbuf_printf(out, "%s\n", reason_text(fuse_refusal_reason(entry->refusal)));
@@ -326,7 +346,10 @@ static Status print_entry(const FuseGroup *g, const FuseEntry *entry, StrBuf *ou
       strbuf_puts(out, (key & 15) == TAG_INT ? " int" : (key & 15) == TAG_BOOL ? " bool" : " float");
   }
   strbuf_char(out, '\n');
-  for (uint32_t i = 0; i < entry->kernel_count; i++) kernel_print(entry->kernels[i].kernel, out);
+  for (uint32_t i = 0; i < entry->kernel_count; i++) {
+    kernel_print(entry->kernels[i].kernel, out);
+    TRY(print_machine_code(&entry->kernels[i], out));
+  }
   return OK;
 }
 

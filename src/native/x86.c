@@ -247,10 +247,11 @@ void x86_place(X86Code *code, int label) {
 void x86_jump(X86Code *code, X86Op op, int label) {
   assert(code->jump_count < 4 * X86_MAX_LABELS && x86_is_jump(op));
   StrBuf *listing = code->listing;
+  size_t start = code->bytes.length;
   code->listing = NULL;
   x86_add(code, &(X86Ins){.op = (uint8_t)op});
   code->listing = listing;
-  if (listing) strbuf_printf(listing, "%6zx: %-28s%s .L%d\n", code->bytes.length, "", x86_form(op)->text, label);
+  if (listing) strbuf_printf(listing, "%6zx: %-28s%s .L%d\n", start, "", x86_form(op)->text, label);
   code->jumps[code->jump_count].at = (int64_t)code->bytes.length;
   code->jumps[code->jump_count++].label = label;
 }

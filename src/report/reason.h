@@ -40,7 +40,7 @@
   X(NOT_FUSED_FAILED, "not fused: the kernel failed, and the operators tell where")                              \
   X(NOT_COMPILED_OPERATION, "not compiled: the back end lacks an operation of the kernel")                       \
   X(NOT_COMPILED_TYPE, "not compiled: the back end lacks a type that the kernel computes in")                    \
-  X(NOT_COMPILED_MACHINE, "not compiled: there is no native code on this processor, or it is not allowed")        \
+  X(NOT_COMPILED_MACHINE, "not compiled: there is no native code on this processor, or it is not allowed")       \
   X(NOT_COMPILED_SIGNATURE, "not compiled: the back end doesn't take operands that lie in memory so")            \
   X(NOT_COMPILED_FAILED, "not compiled: the back end failed")                                                    \
   X(NOT_COMPILED_LIMIT, "not compiled: back ends hold as much as they may")                                      \
