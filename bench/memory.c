@@ -36,11 +36,11 @@ static wick_module *load(const char *path, uint32_t mode, uint32_t shares) {
   return module;
 }
 
-static void call(const wick_module *module, const wick_value *image, int times) {
+static void call(wick_module *module, wick_value *image, int times) {
   for (int i = 0; i < times; i++) {
     wick_value *out;
     wick_error *error = NULL;
-    check(wick_run(module, "forward", &image, 1, NULL, 0, NULL, &out, &error), error);
+    check(wick_forward(module, &image, 1, &out, &error), error);
     wick_value_release(out);
     if (times > 1) wick_wait_for_plans();
   }
@@ -56,7 +56,7 @@ static wick_value *make_image(void) {
   return image;
 }
 
-static void measure_one(const char *path, uint32_t mode, const wick_value *image) {
+static void measure_one(const char *path, uint32_t mode, wick_value *image) {
   wick_error *error = NULL;
   double start = resident();
   wick_module *first = load(path, mode, 1);
@@ -71,7 +71,7 @@ static void measure_one(const char *path, uint32_t mode, const wick_value *image
   call(alike, image, CALLS);
   double shared = resident();
   wick_module *clone;
-  check(wick_module_clone(NULL, first, 0, &clone, &error), error);
+  check(wick_module_clone(first, NULL, 0, &clone, &error), error);
   call(clone, image, CALLS);
   double cloned = resident();
   wick_module_release(clone);
@@ -84,7 +84,7 @@ static void measure_one(const char *path, uint32_t mode, const wick_value *image
 }
 
 /* With one of them loaded, the most of the first round and of all. */
-static void measure_in_turn(int rounds, int nets, char **paths, uint32_t mode, const wick_value *image) {
+static void measure_in_turn(int rounds, int nets, char **paths, uint32_t mode, wick_value *image) {
   double start = resident(), early = 0, most = 0;
   for (int i = 0; i < rounds; i++) {
     wick_module *module = load(paths[i % nets], mode, 0);

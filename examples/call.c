@@ -26,7 +26,7 @@ int main(int count, char **words) {
     wick_tensor_view_of(input, &view, NULL);
     for (int i = 0; i < ndim; i++) n *= sizes[i];
     for (int64_t i = 0; i < n; i++) ((float *)view.data)[i] = 1;
-    failed = wick_run(module, "forward", (const wick_value *const[]){input}, 1, NULL, 0, NULL, &output, &error);
+    failed = wick_forward(module, &input, 1, &output, &error);
   }
   if (!failed) failed = wick_value_print(output, &text, &error);
   if (failed) {

@@ -60,7 +60,7 @@ int main(int count, char **words) {
     sleep_until(due);
     int64_t began = now_ns();
     wick_status status = wick_function_run_into(policy, (const wick_value *const[]){input}, 1, NULL, 0, &options,
-                                                (const wick_value *const[]){output}, 1, &error);
+                                                (wick_value *const[]){output}, 1, &error);
     int64_t took = now_ns() - began;
     if (status == WICK_DEADLINE) { /* nothing was written: the torque before holds once more */
       wick_error_free(error), error = NULL;

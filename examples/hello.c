@@ -12,8 +12,7 @@ int main(int count, char **words) {
   char *text = NULL;
   wick_status failed = wick_load(NULL, count > 1 ? words[1] : "model.pt", NULL, &module, &error);
   if (!failed) failed = wick_tensor_borrow(numbers, WICK_FLOAT32, 2, sizes, NULL, NULL, NULL, &input, &error);
-  if (!failed)
-    failed = wick_run(module, "forward", (const wick_value *const[]){input}, 1, NULL, 0, NULL, &output, &error);
+  if (!failed) failed = wick_forward(module, &input, 1, &output, &error);
   if (!failed) failed = wick_value_print(output, &text, &error);
   puts(failed ? wick_error_message(error) : text);
   wick_error_free(error), wick_text_free(text);

@@ -263,7 +263,7 @@ int main(int count, char **words) {
   printf("%s: %.2f%% of %zu test images, %d epochs in %.1f s, %.0f images a second\n",
          reached >= wanted ? "learnt" : "NOT learnt", 100 * reached, rows(t.test_images), epochs, time,
          (double)rows(t.images) * epochs / time);
-  if (count > 5 && wick_module_save(NULL, t.classifier, words[5], NULL, &error)) fail(error);
+  if (count > 5 && wick_module_save(t.classifier, NULL, words[5], NULL, &error)) fail(error);
   release(&t);
   return reached >= wanted ? 0 : 1;
 }

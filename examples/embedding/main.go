@@ -24,9 +24,8 @@ func checked(status C.wick_status, failure **C.wick_error) error {
 }
 
 func run(path string) error {
-	name, forward := C.CString(path), C.CString("forward")
+	name := C.CString(path)
 	defer C.free(unsafe.Pointer(name))
-	defer C.free(unsafe.Pointer(forward))
 	var failure *C.wick_error
 	var model *C.wick_module
 	if err := checked(C.wick_load(nil, name, nil, &model, &failure), &failure); err != nil {
@@ -44,7 +43,7 @@ func run(path string) error {
 	if err := checked(C.wick_tensor_copy_from(input, data, size, &failure), &failure); err != nil {
 		return err
 	}
-	if err := checked(C.wick_run(model, forward, &input, 1, nil, 0, nil, &output, &failure), &failure); err != nil {
+	if err := checked(C.wick_forward(model, &input, 1, &output, &failure), &failure); err != nil {
 		return err
 	}
 	defer C.wick_value_release(output)

@@ -36,7 +36,7 @@ load = fallible("wick_load", c_void_p, c_char_p, c_void_p, OUT)
 tensor_new = fallible("wick_tensor_new", c_uint32, c_int32, POINTER(c_int64), OUT)
 copy_from = fallible("wick_tensor_copy_from", c_void_p, c_void_p, c_size_t)
 copy_to = fallible("wick_tensor_copy_to", c_void_p, c_void_p, c_size_t)
-run = fallible("wick_run", c_void_p, c_char_p, OUT, c_size_t, c_void_p, c_size_t, c_void_p, OUT)
+forward = fallible("wick_forward", c_void_p, OUT, c_size_t, OUT)
 
 
 def call_model(path):
@@ -48,7 +48,7 @@ def call_model(path):
         numbers = (c_float * 6)(1, 2, 3, 4, 5, 6)
         tensor_new(FLOAT32, 2, (c_int64 * 2)(2, 3), byref(tensor))
         copy_from(tensor, numbers, ctypes.sizeof(numbers))
-        run(module, b"forward", (c_void_p * 1)(tensor), 1, None, 0, None, byref(output))
+        forward(module, (c_void_p * 1)(tensor), 1, byref(output))
         result = (c_float * tensor_count(output))()
         copy_to(output, result, ctypes.sizeof(result))
         return list(result)

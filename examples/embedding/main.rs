@@ -18,11 +18,10 @@ extern "C" {
     fn wick_module_release(module: *mut Module);
     fn wick_value_release(value: *mut Value);
     fn wick_load(_: *mut c_void, path: *const c_char, _: *const c_void, out: *mut *mut Module, _: Failure) -> i32;
-    fn wick_run(module: *const Module, method: *const c_char, arguments: *const *mut Value, count: usize,
-                names: *const c_void, named: usize, _: *const c_void, out: *mut *mut Value, _: Failure) -> i32;
+    fn wick_forward(_: *mut Module, inputs: *const *mut Value, count: usize, out: *mut *mut Value, _: Failure) -> i32;
     fn wick_tensor_new(dtype: u32, ndim: i32, sizes: *const i64, out: *mut *mut Value, _: Failure) -> i32;
     fn wick_tensor_count(tensor: *const Value) -> i64;
-    fn wick_tensor_copy_from(tensor: *const Value, data: *const c_void, bytes: usize, _: Failure) -> i32;
+    fn wick_tensor_copy_from(tensor: *mut Value, data: *const c_void, bytes: usize, _: Failure) -> i32;
     fn wick_tensor_copy_to(tensor: *const Value, data: *mut c_void, bytes: usize, _: Failure) -> i32;
 }
 
@@ -51,12 +50,11 @@ fn main() -> Result<(), String> {
     let mut model = Owned(null_mut(), wick_module_release);
     let mut input = Owned(null_mut(), wick_value_release);
     let mut output = Owned(null_mut(), wick_value_release);
-    let forward = b"forward\0".as_ptr().cast();
     unsafe {
         checked(|error| wick_load(null_mut(), path.as_ptr(), null(), &mut model.0, error))?;
         checked(|error| wick_tensor_new(FLOAT32, 2, sizes.as_ptr(), &mut input.0, error))?;
         checked(|error| wick_tensor_copy_from(input.0, numbers.as_ptr().cast(), 4 * numbers.len(), error))?;
-        checked(|error| wick_run(model.0, forward, &input.0, 1, null(), 0, null(), &mut output.0, error))?;
+        checked(|error| wick_forward(model.0, &input.0, 1, &mut output.0, error))?;
         let mut result = vec![0f32; wick_tensor_count(output.0) as usize];
         checked(|error| wick_tensor_copy_to(output.0, result.as_mut_ptr().cast(), 4 * result.len(), error))?;
         println!("{}", result.iter().map(|x| format!("{:.4}", x)).collect::<Vec<_>>().join(" "));

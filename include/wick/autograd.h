@@ -21,13 +21,12 @@ enum {
   WICK_ALLOW_UNUSED = 4
 };
 /* Of a leaf: a tensor that no recorded call made. */
-WICK_API wick_status wick_tensor_set_requires_grad(const wick_value *tensor, int wanted, wick_error **error);
+WICK_API wick_status wick_tensor_set_requires_grad(wick_value *tensor, int wanted, wick_error **error);
 /* *out is NULL when backward left none. */
 WICK_API wick_status wick_tensor_grad(const wick_value *tensor, wick_value **out, wick_error **error);
-WICK_API wick_status wick_tensor_clear_grad(const wick_value *tensor, wick_error **error);
+WICK_API wick_status wick_tensor_clear_grad(wick_value *tensor, wick_error **error);
 /* `grad` (NULL: none) becomes the gradient that backward adds to. Its sizes and dtype must be the tensor's. */
-WICK_API wick_status wick_tensor_set_grad(const wick_value *tensor, const wick_value *WICK_NULLABLE grad,
-                                          wick_error **error);
+WICK_API wick_status wick_tensor_set_grad(wick_value *tensor, const wick_value *WICK_NULLABLE grad, wick_error **error);
 /* The call that made a tensor which requires grad, as PyTorch names it: "AddBackward0"; "" for others. Freed with
  * wick_text_free. */
 WICK_API wick_status wick_tensor_history(const wick_value *tensor, char **out_text, wick_error **error);
@@ -39,9 +38,9 @@ typedef wick_status wick_grad_hook(void *user, const wick_value *grad, wick_valu
 /* Hooks of a leaf that requires grad, or of what a recorded call made (then wick_grad calls them, too), run in the
  * order they were added, until they are cleared or the tensor, or its history, goes; `drop` (may be NULL) is then
  * called with the user's pointer, and at once on failure. Not while a backward runs. */
-WICK_API wick_status wick_tensor_add_hook(const wick_value *tensor, wick_grad_hook *hook,
+WICK_API wick_status wick_tensor_add_hook(wick_value *tensor, wick_grad_hook *hook,
                                           void (*WICK_NULLABLE drop)(void *user), void *user, wick_error **error);
-WICK_API wick_status wick_tensor_clear_hooks(const wick_value *tensor, wick_error **error);
+WICK_API wick_status wick_tensor_clear_hooks(wick_value *tensor, wick_error **error);
 /* The backward of a computation that wick did not record: called by wick_backward and wick_grad with the gradients of
  * its outputs, NULL where none reached one. out_grads[i] (NULL before) may be set to an owned tensor, the gradient of
  * input i. create_graph: what it computes is to be recorded. A failure as of a hook's. */
@@ -78,7 +77,7 @@ WICK_API wick_status wick_grad(wick_runtime *runtime, const wick_value *const *o
 /* The module's parameters that require grad, each once, depth first: a list of the tensors themselves. */
 WICK_API wick_status wick_module_parameters(const wick_module *module, wick_value **out, wick_error **error);
 /* Drops the gradients of all parameters. */
-WICK_API wick_status wick_module_zero_grad(const wick_module *module, wick_error **error);
+WICK_API wick_status wick_module_zero_grad(wick_module *module, wick_error **error);
 enum { WICK_SGD = 1, WICK_ADAM = 2, WICK_ADAMW = 3 };
 /* Defaults are PyTorch's: SGD without momentum; Adam's betas 0.9 and 0.999, eps 1e-8; AdamW's weight_decay 0.01. */
 typedef struct wick_optimizer_options {

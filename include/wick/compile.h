@@ -61,7 +61,7 @@ WICK_API wick_status wick_compile_with(wick_runtime *runtime, const char *text, 
 /* Adds to what is there: to a loaded module the text's functions as methods of its class (their first parameter is
  * self), to a compiled text its functions and classes. All or, on failure, nothing; what has a name already is an
  * error. Not while the module, or one of the same program, runs or is asked elsewhere. */
-WICK_API wick_status wick_module_define(wick_runtime *runtime, wick_module *module, const char *text, size_t length,
+WICK_API wick_status wick_module_define(wick_module *module, wick_runtime *runtime, const char *text, size_t length,
                                         const wick_compile_options *WICK_NULLABLE options, wick_error **error);
 
 /* ---- trees: for front ends that have a syntax tree instead of a text ----
@@ -140,7 +140,7 @@ WICK_API wick_status wick_tree_print(const wick_tree *tree, char **out_text, wic
 WICK_API wick_status wick_compile_tree(wick_runtime *runtime, const wick_tree *statements,
                                        const wick_compile_options *WICK_NULLABLE options, wick_module **out,
                                        wick_error **error);
-WICK_API wick_status wick_module_define_tree(wick_runtime *runtime, wick_module *module, const wick_tree *statements,
+WICK_API wick_status wick_module_define_tree(wick_module *module, wick_runtime *runtime, const wick_tree *statements,
                                              const wick_compile_options *WICK_NULLABLE options, wick_error **error);
 
 #ifdef __cplusplus

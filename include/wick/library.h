@@ -124,7 +124,7 @@ WICK_API wick_status wick_class_register(const wick_class *of, wick_error **erro
  * whichever thread, when nothing holds it any more, and at once on failure. Copies of an object share it, and
  * several threads may read it: what changes in it needs a lock of its own. An object that threads may share (whatever a
  * caller or a module holds) holds the values that it had before as well. */
-WICK_API wick_status wick_native_set(const wick_value *object, const char *name, void *data,
+WICK_API wick_status wick_native_set(wick_value *object, const char *name, void *data,
                                      void (*WICK_NULLABLE drop)(void *data), wick_error **error);
 /* A new object of the class with that value; on failure as wick_native_set. */
 WICK_API wick_status wick_native_new(const char *name, void *data, void (*WICK_NULLABLE drop)(void *data),

@@ -140,7 +140,7 @@ WICK_API wick_status wick_object_new(const wick_module *program, const char *cla
                                      const wick_value *const *values, size_t count, wick_value **out,
                                      wick_error **error);
 /* The same object as a module, which it must be: what wick_module_object gives, or an attribute that is a submodule. */
-WICK_API wick_status wick_module_of_object(wick_runtime *runtime, const wick_value *object, wick_module **out,
+WICK_API wick_status wick_module_of_object(const wick_value *object, wick_runtime *runtime, wick_module **out,
                                            wick_error **error);
 /* A member of an enum that the program defines. */
 WICK_API wick_status wick_enum_value(const wick_module *program, const char *class_name, const char *member,
@@ -149,7 +149,7 @@ WICK_API wick_status wick_enum_value(const wick_module *program, const char *cla
  * address nobody was given is shared until one of them is written. share_tensors nonzero: of the same tensors; what is
  * written in place is then seen by both. Compiled code, plans and what objects of native classes hold are shared.
  * runtime NULL: the module's. Not while tensors of the module are written. */
-WICK_API wick_status wick_module_clone(wick_runtime *runtime, const wick_module *module, int share_tensors,
+WICK_API wick_status wick_module_clone(const wick_module *module, wick_runtime *runtime, int share_tensors,
                                        wick_module **out, wick_error **error);
 /* An attribute by its path ("layer1.0.weight"). Setting converts to the attribute's type. */
 WICK_API wick_status wick_module_get(const wick_module *module, const char *path, wick_value **out, wick_error **error);
@@ -159,7 +159,7 @@ WICK_API wick_status wick_module_set(wick_module *module, const char *path, cons
  * the function `entry` (NULL: the first) as the forward of a module. The same module gives the same bytes. A file to
  * which `path` leads, also through symbolic links, is replaced only by a whole one, which gets its mode and, where that
  * is allowed, its owner; a FIFO or a device is written to. Not while the module runs elsewhere. */
-WICK_API wick_status wick_module_save(wick_runtime *runtime, const wick_module *module, const char *path,
+WICK_API wick_status wick_module_save(const wick_module *module, wick_runtime *runtime, const char *path,
                                       const char *WICK_NULLABLE entry, wick_error **error);
 /* Calls visit for every attribute, depth first, names joined with dots ("layer1.0.weight"); submodules before what they
  * hold. The name is borrowed for the call, the value too; a nonzero answer ends the walk. */
@@ -182,7 +182,7 @@ WICK_API wick_status wick_module_to_device(wick_module *module, const char *devi
 /* A new module whose forward (and preserved methods) has the attributes that nobody changes as constants, and the calls
  * inlined; its own hooks are not in it, as in PyTorch. `preserved` names methods and attributes that stay ("scale",
  * "inner.weight", a whole submodule "inner"). Only in evaluation mode. */
-WICK_API wick_status wick_module_freeze(wick_runtime *runtime, const wick_module *module, const char *const *preserved,
+WICK_API wick_status wick_module_freeze(const wick_module *module, wick_runtime *runtime, const char *const *preserved,
                                         size_t preserved_count, wick_module **out, wick_error **error);
 typedef struct wick_freeze_options {
   uint32_t size;                /* sizeof(wick_freeze_options) */
@@ -192,7 +192,7 @@ typedef struct wick_freeze_options {
   uint32_t in_training; /* nonzero: a module that trains is frozen, too, and trains for ever */
 } wick_freeze_options;
 /* The same with more of a say in it. */
-WICK_API wick_status wick_module_freeze_with(wick_runtime *runtime, const wick_module *module,
+WICK_API wick_status wick_module_freeze_with(const wick_module *module, wick_runtime *runtime,
                                              const wick_freeze_options *options, wick_module **out, wick_error **error);
 enum { WICK_FORWARD_PRE_HOOK = 0, WICK_FORWARD_HOOK = 1 };
 /* How many hooks of a kind run when the module, or its submodule of that name ("encoder.0"; NULL: itself), is called. 0

@@ -33,7 +33,8 @@ enum {
 };
 /* What was recorded so far, as text to be freed with wick_text_free. An operator's time is without that of operators it
  * runs inside; backward passes that wick_backward runs are not recorded. WICK_INVALID_ARGUMENT: no such format. */
-WICK_API wick_status wick_profile_print(wick_profile *profile, uint32_t format, char **out_text, wick_error **error);
+WICK_API wick_status wick_profile_print(const wick_profile *profile, uint32_t format, char **out_text,
+                                        wick_error **error);
 enum { WICK_GRAD_DEFAULT = 0, WICK_GRAD_ON = 1, WICK_GRAD_OFF = 2 };
 typedef struct wick_run_options {
   uint32_t size;
@@ -55,15 +56,20 @@ typedef struct wick_run_options {
  * Containers are passed as Python passes them to TorchScript: copied, with the types the schema asks for, unless
  * shares_arguments is set; tensors and objects are passed themselves. `out` NULL, here and wherever it may be: the
  * result is not wanted. */
-WICK_API wick_status wick_run(const wick_module *module, const char *method, const wick_value *const *arguments,
-                              size_t count, const char *const *names, size_t named_count,
+WICK_API wick_status wick_run(wick_module *module, const char *method, const wick_value *const *arguments, size_t count,
+                              const char *const *names, size_t named_count,
                               const wick_run_options *WICK_NULLABLE options, wick_value **WICK_NULLABLE out,
                               wick_error **error);
+/* Calls `forward` with `count` inputs by position and the default options: the short form of wick_run for the usual
+ * case.
+ *   wick_forward(module, &input, 1, &output, &error) */
+WICK_API wick_status wick_forward(wick_module *module, wick_value *const *inputs, size_t count,
+                                  wick_value **WICK_NULLABLE out, wick_error **error);
 /* Calls a module as Python's `m(x)` does: the hooks before forward, forward, the hooks after it. Hooks get the
  * positional arguments as a tuple; what those before forward answer takes their place, what those after it answer the
  * place of the result. None changes nothing. Hooks of submodules run in any call, for the code calls them. Of a
  * compiled text, its function `forward`. Limits of time, steps and memory hold for all of it together. */
-WICK_API wick_status wick_module_call(const wick_module *module, const wick_value *const *arguments, size_t count,
+WICK_API wick_status wick_module_call(wick_module *module, const wick_value *const *arguments, size_t count,
                                       const char *const *names, size_t named_count,
                                       const wick_run_options *WICK_NULLABLE options, wick_value **WICK_NULLABLE out,
                                       wick_error **error);
@@ -79,17 +85,17 @@ WICK_API const char *wick_function_name(const wick_function *function); /* borro
 /* As wick_module_schema. */
 WICK_API wick_status wick_function_schema(const wick_function *function, char **out_text, wick_error **error);
 /* As wick_run, without the look-up. */
-WICK_API wick_status wick_function_run(const wick_function *function, const wick_value *const *arguments, size_t count,
+WICK_API wick_status wick_function_run(wick_function *function, const wick_value *const *arguments, size_t count,
                                        const char *const *names, size_t named_count,
                                        const wick_run_options *WICK_NULLABLE options, wick_value **WICK_NULLABLE out,
                                        wick_error **error);
 /* The same with the results copied into tensors of the caller, as wick_tensor_borrow makes them: one for a function
  * that gives a tensor, else one for each item of the tuple or list that it gives. Sizes must be the results', dtypes
  * are converted, strides may be any. When a result does not fit, none is written: WICK_INVALID_ARGUMENT. */
-WICK_API wick_status wick_function_run_into(const wick_function *function, const wick_value *const *arguments,
-                                            size_t count, const char *const *names, size_t named_count,
-                                            const wick_run_options *WICK_NULLABLE options,
-                                            const wick_value *const *outputs, size_t output_count, wick_error **error);
+WICK_API wick_status wick_function_run_into(wick_function *function, const wick_value *const *arguments, size_t count,
+                                            const char *const *names, size_t named_count,
+                                            const wick_run_options *WICK_NULLABLE options, wick_value *const *outputs,
+                                            size_t output_count, wick_error **error);
 /* Makes everything ready that calls with such arguments will want: code compiled, plans made, weights packed, libraries
  * opened, memory for reuse; returns when later calls have nothing left to do first. The function runs several times
  * over a copy of the module's attributes, with its own random numbers and prints nothing; what it writes into tensors,
@@ -105,7 +111,7 @@ typedef struct wick_future wick_future; /* counted by its users; the call goes o
  * unless the program is written for it. Errors of the arguments come at once, errors of the run with wick_future_wait.
  * WICK_BUSY, and nothing is begun: as many calls of the runtime have not ended as its max_async allows. A call counts
  * until wick_future_done or wick_future_wait, or a callback of wick_future_then, may say that it has ended. */
-WICK_API wick_status wick_run_async(const wick_module *module, const char *method, const wick_value *const *arguments,
+WICK_API wick_status wick_run_async(wick_module *module, const char *method, const wick_value *const *arguments,
                                     size_t count, const char *const *names, size_t named_count,
                                     const wick_run_options *WICK_NULLABLE options, wick_future **out,
                                     wick_error **error);

@@ -150,14 +150,14 @@ typedef struct wick_executor_options {
 } wick_executor_options;
 /* For later calls of modules of this runtime (NULL: of those without one, and of runtimes to come). Calls under way go
  * on as they began. */
-WICK_API wick_status wick_set_executor(wick_runtime *runtime, const wick_executor_options *WICK_NULLABLE options,
-                                       wick_error **error);
+WICK_API wick_status wick_runtime_set_executor(wick_runtime *runtime,
+                                               const wick_executor_options *WICK_NULLABLE options, wick_error **error);
 /* The one of a name, as WICK_EXECUTOR has it: "simple", "specializing" (or "specialising"), "profiling".
  * WICK_NOT_FOUND: there is none. */
 WICK_API wick_status wick_executor_named(const char *name, uint32_t *out, wick_error **error);
 /* The one that runs calls of this runtime (NULL: of none) whose options do not ask for another; never
  * WICK_EXECUTOR_DEFAULT. */
-WICK_API uint32_t wick_executor_in_use(wick_runtime *runtime);
+WICK_API uint32_t wick_runtime_executor(wick_runtime *runtime);
 /* Back ends: what runs groups of pointwise operators as one. Results have the same bits with any. Those that libraries
  * bring (wick/backend.h) have greater numbers. */
 enum {
@@ -169,31 +169,31 @@ enum {
 };
 /* For later calls of modules of this runtime (NULL: of those without one) on a kind of device ("cpu"); a call's options
  * go before. WICK_BACKEND_DEFAULT: as the environment's WICK_BACKEND=none|tile|native says. */
-WICK_API wick_status wick_set_backend(wick_runtime *runtime, const char *device, uint32_t backend, wick_error **error);
+WICK_API wick_status wick_runtime_set_backend(wick_runtime *runtime, const char *device, uint32_t backend, wick_error **error);
 /* The one of a name, as WICK_BACKEND has it: "none", "tile", "native", or as a library registered it.
  * WICK_NOT_FOUND: there is none. */
 WICK_API wick_status wick_backend_named(const char *name, uint32_t *out, wick_error **error);
 /* Whose arithmetic quantized linear layers, convolutions and additions follow: "qnnpack" or "onednn" ("fbgemm", "x86"
  * mean the latter), as torch.backends.quantized.engine. The default is onednn on x86, qnnpack elsewhere. runtime NULL:
  * for calls without a runtime. */
-WICK_API wick_status wick_set_quantized_engine(wick_runtime *runtime, const char *name, wick_error **error);
+WICK_API wick_status wick_runtime_set_quantized_engine(wick_runtime *runtime, const char *name, wick_error **error);
 /* The one that calls of this runtime (NULL: of none) follow: "qnnpack" or "onednn". Static. */
-WICK_API const char *wick_quantized_engine(wick_runtime *runtime);
+WICK_API const char *wick_runtime_quantized_engine(wick_runtime *runtime);
 /* Whose operators a program means: where PyTorch 2.x corrected or extended one of 1.13, a program of 2.x gets what 2.14
  * does (docs/torch2.md, "What differs"). Archives say it themselves, sources and single operators don't. */
 enum { WICK_TORCH_DEFAULT = 0, WICK_TORCH_1 = 1 /* 1.13 */, WICK_TORCH_2 = 2 /* 2.x */ };
 /* For later programs and calls of operators of this runtime (NULL: of those without one, and of runtimes to come) that
  * do not say. WICK_TORCH_DEFAULT: as the environment's WICK_TORCH_VERSION says, else 1.13. */
-WICK_API wick_status wick_set_torch_version(wick_runtime *runtime, uint32_t version, wick_error **error);
+WICK_API wick_status wick_runtime_set_torch_version(wick_runtime *runtime, uint32_t version, wick_error **error);
 /* What is set; never WICK_TORCH_DEFAULT. */
-WICK_API uint32_t wick_torch_version(wick_runtime *runtime);
+WICK_API uint32_t wick_runtime_torch_version(wick_runtime *runtime);
 /* The one of a number as PyTorch has them: "1.13", "2", "2.14"; what comes after the first number makes no difference.
  * WICK_NOT_FOUND: wick knows none such. */
 WICK_API wick_status wick_torch_version_named(const char *name, uint32_t *out, wick_error **error);
 /* Switches one of them off, or on again, for the whole process, whoever asks for it. */
 WICK_API wick_status wick_enable_backend(uint32_t backend, int on, wick_error **error);
-/* 0: plans get what is required to run them and nothing else. For later calls, as wick_set_executor. */
-WICK_API void wick_set_optimize(wick_runtime *runtime, int optimize);
+/* 0: plans get what is required to run them and nothing else. For later calls, as wick_runtime_set_executor. */
+WICK_API void wick_runtime_set_optimize(wick_runtime *runtime, int optimize);
 /* Returns when no plan is being made. */
 WICK_API void wick_wait_for_plans(void);
 

@@ -121,10 +121,10 @@ WICK_API wick_status wick_set_default_dtype(uint32_t dtype, wick_error **error);
 /* One address that an embedder hangs on a tensor, to find what stands for it when a program gives it back; NULL: none.
  * wick neither follows nor copies it, and it goes with the tensor. By one thread at a time. */
 WICK_API void *wick_tensor_mark(const wick_value *tensor); /* NULL for what is no tensor */
-WICK_API void wick_tensor_set_mark(const wick_value *tensor, void *WICK_NULLABLE mark);
+WICK_API void wick_tensor_set_mark(wick_value *tensor, void *WICK_NULLABLE mark);
 /* The tensor shows what `source` does from now on, over its memory: its sizes, dtype and device too, wherever it is
  * held. Whether it requires grad, its gradient and history stay. Not while programs use it elsewhere. */
-WICK_API wick_status wick_tensor_set_data(const wick_value *tensor, const wick_value *source, wick_error **error);
+WICK_API wick_status wick_tensor_set_data(wick_value *tensor, const wick_value *source, wick_error **error);
 /* The same elements in row-major order: the tensor itself when it is so already. */
 WICK_API wick_status wick_tensor_contiguous(const wick_value *tensor, wick_value **out, wick_error **error);
 /* The bytes of a .npy of the tensor, freed with wick_text_free. */
@@ -137,11 +137,12 @@ WICK_API wick_status wick_tensors_save_npz(const wick_value *tensors, const char
 /* How many elements; 0 for what is no tensor. */
 WICK_API int64_t wick_tensor_count(const wick_value *tensor);
 /* The first element of a row-major tensor; NULL for any other value. Holds as wick_tensor_view_of's. */
-WICK_API void *wick_tensor_data(const wick_value *tensor);
+WICK_API const void *wick_tensor_data(const wick_value *tensor);
+/* The same for who writes; NULL also where nobody may (WICK_INFO_READ_ONLY). */
+WICK_API void *wick_tensor_mutable_data(wick_value *tensor);
 /* Writes all elements from `data`, or reads them to it: row-major, of the tensor's dtype, `bytes` in all (else
  * WICK_INVALID_ARGUMENT). The tensor may have any strides. */
-WICK_API wick_status wick_tensor_copy_from(const wick_value *tensor, const void *data, size_t bytes,
-                                           wick_error **error);
+WICK_API wick_status wick_tensor_copy_from(wick_value *tensor, const void *data, size_t bytes, wick_error **error);
 WICK_API wick_status wick_tensor_copy_to(const wick_value *tensor, void *data, size_t bytes, wick_error **error);
 WICK_API const char *wick_dtype_name(uint32_t dtype); /* "float32"; static; "" for an unknown number */
 WICK_API size_t wick_dtype_bytes(uint32_t dtype);     /* of an element; 0 for an unknown number */

@@ -60,12 +60,12 @@ WICK_API wick_status wick_generator_default(wick_value **out, wick_error **error
 /* What it began with. WICK_INVALID_ARGUMENT: the value is no generator. */
 WICK_API wick_status wick_generator_seed(const wick_value *generator, uint64_t *out_seed, wick_error **error);
 /* Begins anew with `seed`. */
-WICK_API wick_status wick_generator_set_seed(const wick_value *generator, uint64_t seed, wick_error **error);
+WICK_API wick_status wick_generator_set_seed(wick_value *generator, uint64_t seed, wick_error **error);
 /* Where its sequence stands, as the bytes of torch.get_rng_state: `bytes` has room for WICK_GENERATOR_STATE_BYTES. */
 #define WICK_GENERATOR_STATE_BYTES 5056
 WICK_API wick_status wick_generator_state(const wick_value *generator, void *bytes, wick_error **error);
 /* Goes on from there. WICK_RUNTIME: the bytes are no such state. */
-WICK_API wick_status wick_generator_set_state(const wick_value *generator, const void *bytes, size_t count,
+WICK_API wick_status wick_generator_set_state(wick_value *generator, const void *bytes, size_t count,
                                               wick_error **error);
 /* Readers answer 0, or "" and length 0, for a value of another kind. Numbers convert between int, double and bool. */
 WICK_API int64_t wick_value_to_int(const wick_value *value);

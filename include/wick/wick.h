@@ -10,7 +10,7 @@
  *   wick_value *input, *output;
  *   int64_t sizes[] = {1, 3, 224, 224};
  *   wick_tensor_borrow(pixels, WICK_FLOAT32, 4, sizes, NULL, NULL, NULL, &input, NULL);
- *   wick_run(module, "forward", (const wick_value *const[]){input}, 1, NULL, 0, NULL, &output, NULL);
+ *   wick_forward(module, &input, 1, &output, NULL);
  *   ...
  *   wick_value_release(output);
  *   wick_value_release(input);
@@ -21,7 +21,11 @@
  * then receives an object that the caller frees. NULL where something is needed is such a failure, and so is a struct
  * whose size is not set; functions without a status answer NULL, 0 or "" then, and do nothing. On failure other
  * out-parameters are set to NULL or 0. Handles may be used from several threads at once, but for those that say
- * otherwise. Text is UTF-8. Structs begin with their size and grow at the end only; zero in a field is the default. */
+ * otherwise. A const handle is only read: what changes its object, or runs it, takes it without. Text is UTF-8.
+ * Structs begin with their size and grow at the end only; zero in a field is the default. Names: what a function is
+ * about comes first, in its name and its parameters (wick_module_save(module, ...)), results last, before the error;
+ * functions that end in _of are named for what they give. Counted handles are released; errors and text, which have
+ * one owner, are freed. Yes or no is an int where it is passed, a uint32_t within a struct. */
 #ifndef WICK_H
 #define WICK_H
 

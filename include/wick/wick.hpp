@@ -211,7 +211,7 @@ class Runtime : public detail::Owned<wick_runtime, wick_runtime_release> {
   explicit Runtime(const RuntimeOptions &options) { detail::call(wick_runtime_new, &options, out()); }
   Runtime(Runtime &&) noexcept = default;
   Runtime &operator=(Runtime &&) noexcept = default;
-  void set_executor(const ExecutorOptions &options) { detail::call(wick_set_executor, get(), &options); }
+  void set_executor(const ExecutorOptions &options) { detail::call(wick_runtime_set_executor, get(), &options); }
 };
 
 /* ---- values ---- */
@@ -308,7 +308,7 @@ class Value : public detail::Shared<wick_value, wick_value_release, wick_value_r
   friend class Tensor;
   template <typename Make>
   static Value gather(Make *make, Span<const Value> items) {
-    std::vector<const wick_value *> pointers;
+    std::vector<wick_value *> pointers;
     for (const Value &item : items) pointers.push_back(item.get());
     Value value;
     detail::call(make, pointers.data(), pointers.size(), value.out());
@@ -408,11 +408,16 @@ class Tensor : public Value {
   template <typename T>
   Span<T> data() const {
     need_dtype<std::remove_const_t<T>>();
-    void *data = wick_tensor_data(get());
+    T *data;
+    if constexpr (std::is_const_v<T>)
+      data = static_cast<T *>(wick_tensor_data(get()));
+    else
+      data = static_cast<T *>(wick_tensor_mutable_data(get()));
     if (!data && count())
       throw Error(WICK_INVALID_ARGUMENT,
-                  "the elements do not lie row-major in memory: contiguous() gives such a tensor");
-    return {static_cast<T *>(data), static_cast<size_t>(count())};
+                  "the elements do not lie row-major in memory that may be written: contiguous() or clone() gives such "
+                  "a tensor, data<const T>() reads any that is row-major");
+    return {data, static_cast<size_t>(count())};
   }
   template <typename T>
   std::vector<T> to_vector() const { /* a copy, row-major */
@@ -563,7 +568,7 @@ class Function : public detail::Shared<wick_function, wick_function_release, wic
   template <typename... Given>
   void into(Span<const Tensor> outputs, const Given &...given) const {
     detail::Arguments<sizeof...(Given)> a(given...);
-    std::vector<const wick_value *> pointers;
+    std::vector<wick_value *> pointers;
     for (const Tensor &output : outputs) pointers.push_back(output.get());
     detail::call(wick_function_run_into, get(), a.values(), sizeof...(Given), a.names(), a.named_count(), nullptr,
                  pointers.data(), pointers.size());
@@ -643,10 +648,10 @@ class Module : public detail::Shared<wick_module, wick_module_release, wick_modu
     return module;
   }
   void define(std::string_view text, const CompileOptions *options = nullptr) {
-    detail::call(wick_module_define, nullptr, get(), text.data(), text.size(), options);
+    detail::call(wick_module_define, get(), nullptr, text.data(), text.size(), options);
   }
   void save(const std::string &path, const char *entry = nullptr) const {
-    detail::call(wick_module_save, nullptr, get(), path.c_str(), entry);
+    detail::call(wick_module_save, get(), nullptr, path.c_str(), entry);
   }
 
   /* ---- what it has ---- */
@@ -732,12 +737,12 @@ class Module : public detail::Shared<wick_module, wick_module_release, wick_modu
   }
   Module clone(bool share_tensors) const {
     Module module;
-    detail::call(wick_module_clone, nullptr, get(), int(share_tensors), module.out());
+    detail::call(wick_module_clone, get(), nullptr, int(share_tensors), module.out());
     return module;
   }
   Module freeze(Span<const char *const> preserved = {}) const {
     Module module;
-    detail::call(wick_module_freeze, nullptr, get(), preserved.data(), preserved.size(), module.out());
+    detail::call(wick_module_freeze, get(), nullptr, preserved.data(), preserved.size(), module.out());
     return module;
   }
 

@@ -109,7 +109,7 @@ static int compile_trees(Resolution *r, PyObject *statements, wick_module *modul
   if (!failed) {
     wick_compile_options options = {
         .size = sizeof options, .resolve = r->resolver ? resolve : NULL, .user = r->resolver ? r : NULL};
-    status = module ? wick_module_define_tree(NULL, module, tree, &options, &error)
+    status = module ? wick_module_define_tree(module, NULL, tree, &options, &error)
                     : wick_compile_tree(NULL, tree, &options, out, &error);
     if (status) raise_failure(r, status, error);
     failed = status ? -1 : 0;
@@ -148,7 +148,7 @@ static PyObject *compile_text(PyObject *self, PyObject *args) {
                                   .file_name = file_name,
                                   .resolve = r.resolver ? resolve : NULL,
                                   .user = r.resolver ? &r : NULL};
-  wick_status status = module ? wick_module_define(NULL, module, text, (size_t)length, &options, &error)
+  wick_status status = module ? wick_module_define(module, NULL, text, (size_t)length, &options, &error)
                               : wick_compile_with(NULL, text, (size_t)length, &options, &made, &error);
   if (status) raise_failure(&r, status, error);
   resolution_dispose(&r);

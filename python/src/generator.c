@@ -96,7 +96,7 @@ static PyObject *generator_get_state(PyObject *self, PyObject *unused) {
   (void)unused;
   if (!state) return NULL;
   CHECK_WICK(state, wick_tensor_new(WICK_UINT8, 1, &size, &bytes, &check_error));
-  wick_status status = wick_generator_state(((GeneratorObject *)self)->value, wick_tensor_data(bytes), &error);
+  wick_status status = wick_generator_state(((GeneratorObject *)self)->value, wick_tensor_mutable_data(bytes), &error);
   if (!status) return tensor_wrap(state, bytes);
   wick_value_release(bytes);
   return raise_wick(state, status, error);

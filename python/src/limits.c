@@ -143,12 +143,12 @@ static PyObject *set_executor(PyObject *self, PyObject *args, PyObject *keywords
   options.synchronous = (uint32_t)synchronous;
   options.small_derivatives = (uint32_t)small;
   CHECK_WICK(state, wick_executor_named(name, &options.executor, &check_error));
-  CHECK_WICK(state, wick_set_executor(NULL, &options, &check_error));
+  CHECK_WICK(state, wick_runtime_set_executor(NULL, &options, &check_error));
   Py_RETURN_NONE;
 }
 static PyObject *executor_in_use(PyObject *self, PyObject *unused) {
   static const char *const names[] = {"default", "simple", "specializing", "profiling"};
-  uint32_t number = wick_executor_in_use(NULL);
+  uint32_t number = wick_runtime_executor(NULL);
   (void)self, (void)unused;
   return PyUnicode_FromString(number < sizeof names / sizeof *names ? names[number] : "other");
 }
@@ -158,14 +158,14 @@ static PyObject *set_backend(PyObject *self, PyObject *args) {
   ModuleState *state = state_of_module(self);
   if (!PyArg_ParseTuple(args, "sz:set_backend", &device, &name)) return NULL;
   if (name) CHECK_WICK(state, wick_backend_named(name, &backend, &check_error));
-  CHECK_WICK(state, wick_set_backend(NULL, device, backend, &check_error));
+  CHECK_WICK(state, wick_runtime_set_backend(NULL, device, backend, &check_error));
   Py_RETURN_NONE;
 }
 static PyObject *set_optimize(PyObject *self, PyObject *wanted) {
   int on = PyObject_IsTrue(wanted);
   (void)self;
   if (on < 0) return NULL;
-  wick_set_optimize(NULL, on);
+  wick_runtime_set_optimize(NULL, on);
   Py_RETURN_NONE;
 }
 static PyObject *wait_for_plans(PyObject *self, PyObject *unused) {

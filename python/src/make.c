@@ -166,7 +166,7 @@ static PyObject *fill(Nested *n, PyObject *data, int wide) {
   wick_error *error = NULL;
   wick_status status = wick_tensor_new((uint32_t)wide, n->ndim, n->sizes, &value, &error);
   if (status) return raise_wick(n->state, status, error);
-  Writer writer = {wide, wick_tensor_data(value)};
+  Writer writer = {wide, wick_tensor_mutable_data(value)};
   bool empty = wick_tensor_count(value) == 0;
   if (!empty && walk(n, data, 0, visit_write, &writer)) {
     wick_value_release(value);

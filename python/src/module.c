@@ -189,19 +189,19 @@ static PyObject *save_value(PyObject *module, PyObject *args) {
 
 static PyObject *quantized_engine(PyObject *module, PyObject *unused) {
   (void)module, (void)unused;
-  return PyUnicode_FromString(wick_quantized_engine(NULL));
+  return PyUnicode_FromString(wick_runtime_quantized_engine(NULL));
 }
 static PyObject *set_quantized_engine(PyObject *module, PyObject *name) {
   ModuleState *state = state_of_module(module);
   const char *text = PyUnicode_AsUTF8(name);
   if (!text) return NULL;
-  CHECK_WICK(state, wick_set_quantized_engine(NULL, text, &check_error));
+  CHECK_WICK(state, wick_runtime_set_quantized_engine(NULL, text, &check_error));
   Py_RETURN_NONE;
 }
 
 static PyObject *torch_version(PyObject *module, PyObject *unused) {
   (void)module, (void)unused;
-  return PyUnicode_FromString(wick_torch_version(NULL) == WICK_TORCH_2 ? "2" : "1.13");
+  return PyUnicode_FromString(wick_runtime_torch_version(NULL) == WICK_TORCH_2 ? "2" : "1.13");
 }
 static PyObject *set_torch_version(PyObject *module, PyObject *version) {
   ModuleState *state = state_of_module(module);
@@ -209,7 +209,7 @@ static PyObject *set_torch_version(PyObject *module, PyObject *version) {
   const char *text = PyUnicode_AsUTF8(version);
   if (!text) return NULL;
   CHECK_WICK(state, wick_torch_version_named(text, &number, &check_error));
-  CHECK_WICK(state, wick_set_torch_version(NULL, number, &check_error));
+  CHECK_WICK(state, wick_runtime_set_torch_version(NULL, number, &check_error));
   Py_RETURN_NONE;
 }
 

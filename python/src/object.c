@@ -169,7 +169,7 @@ static int is_native(ModuleState *state, const wick_value *object) {
 
 static PyObject *object_to_python(ModuleState *state, const wick_value *value) {
   wick_module *module;
-  if (wick_module_of_object(NULL, value, &module, NULL)) {
+  if (wick_module_of_object(value, NULL, &module, NULL)) {
     int native = is_native(state, value);
     return native < 0 ? NULL : native ? wrap_kept(state, "native", value) : wrap_parts(state, "object", value);
   }

@@ -137,7 +137,7 @@ static PyObject *program_submodule(PyObject *self, PyObject *name) {
   const char *text = PyUnicode_AsUTF8(name);
   if (!text) return NULL;
   CHECK_WICK(own_state(self), wick_module_get(module_of(self), text, &value, &check_error));
-  wick_status status = wick_module_of_object(NULL, value, &module, &error);
+  wick_status status = wick_module_of_object(value, NULL, &module, &error);
   wick_value_release(value);
   if (status) return raise_wick(own_state(self), status, error);
   return program_wrap(own_state(self), module);
@@ -192,7 +192,7 @@ static PyObject *program_new_object(PyObject *self, PyObject *args) {
   PyMem_Free(names), PyMem_Free(values);
   if (!object) return NULL;
   wick_module *module = NULL;
-  if (wick_module_of_object(NULL, object, &module, NULL)) return value_to_python(own_state(self), object);
+  if (wick_module_of_object(object, NULL, &module, NULL)) return value_to_python(own_state(self), object);
   wick_value_release(object);
   return program_wrap(own_state(self), module);
 }
@@ -233,7 +233,7 @@ static PyObject *program_clone(PyObject *self, PyObject *args) {
   int shares = 0;
   wick_module *module;
   if (!PyArg_ParseTuple(args, "|p:clone", &shares)) return NULL;
-  CHECK_WICK(own_state(self), wick_module_clone(NULL, module_of(self), shares, &module, &check_error));
+  CHECK_WICK(own_state(self), wick_module_clone(module_of(self), NULL, shares, &module, &check_error));
   return program_wrap(own_state(self), module);
 }
 
@@ -257,7 +257,7 @@ static PyObject *program_freeze(PyObject *self, PyObject *args) {
   if (failed) PyErr_NoMemory();
   for (Py_ssize_t i = 0; i < count && !failed; i++)
     failed = !(preserved[i] = PyUnicode_AsUTF8(PyTuple_GET_ITEM(tuple, i)));
-  if (!failed) status = wick_module_freeze_with(NULL, module_of(self), &options, &module, &error);
+  if (!failed) status = wick_module_freeze_with(module_of(self), NULL, &options, &module, &error);
   if (status) raise_wick(own_state(self), status, error);
   PyMem_Free(preserved);
   Py_DECREF(tuple);
@@ -317,7 +317,7 @@ static PyObject *program_save(PyObject *self, PyObject *args) {
   const char *entry = NULL;
   wick_error *error = NULL;
   if (!PyArg_ParseTuple(args, "O&|z:save", PyUnicode_FSConverter, &path, &entry)) return NULL;
-  wick_status status = wick_module_save(NULL, module_of(self), PyBytes_AS_STRING(path), entry, &error);
+  wick_status status = wick_module_save(module_of(self), NULL, PyBytes_AS_STRING(path), entry, &error);
   Py_DECREF(path);
   if (status) return raise_wick(own_state(self), status, error);
   Py_RETURN_NONE;

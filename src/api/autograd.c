@@ -11,7 +11,7 @@ static Status check_tensor(const wick_value *value, const char *what, Tensor **o
   return OK;
 }
 
-wick_status wick_tensor_set_requires_grad(const wick_value *tensor, int wanted, wick_error **error) {
+wick_status wick_tensor_set_requires_grad(wick_value *tensor, int wanted, wick_error **error) {
   static OpRef requires_grad_ = OP_REF("aten::requires_grad_", "");
   Tensor *t;
   Exec exec;
@@ -31,7 +31,7 @@ wick_status wick_tensor_grad(const wick_value *tensor, wick_value **out, wick_er
   return api_status(value_box(ivalue_tensor(tensor_retain(t->autograd->grad)), out), error);
 }
 
-wick_status wick_tensor_clear_grad(const wick_value *tensor, wick_error **error) {
+wick_status wick_tensor_clear_grad(wick_value *tensor, wick_error **error) {
   Tensor *t;
   API_TRY(check_tensor(tensor, "wick_tensor_clear_grad: tensor", &t));
   if (t->autograd) {
@@ -41,7 +41,7 @@ wick_status wick_tensor_clear_grad(const wick_value *tensor, wick_error **error)
   return api_status(OK, error);
 }
 
-wick_status wick_tensor_set_grad(const wick_value *tensor, const wick_value *grad, wick_error **error) {
+wick_status wick_tensor_set_grad(wick_value *tensor, const wick_value *grad, wick_error **error) {
   Tensor *t, *g = NULL;
   AutogradMeta *meta;
   API_TRY(check_tensor(tensor, "wick_tensor_set_grad: tensor", &t));
@@ -106,7 +106,7 @@ static void drop_hook(void *user) {
   mem_free(hook);
 }
 
-wick_status wick_tensor_add_hook(const wick_value *tensor, wick_grad_hook *hook, void (*drop)(void *user), void *user,
+wick_status wick_tensor_add_hook(wick_value *tensor, wick_grad_hook *hook, void (*drop)(void *user), void *user,
                                  wick_error **error) {
   Tensor *t;
   Hook *made = mem_calloc(1, sizeof *made);
@@ -121,7 +121,7 @@ wick_status wick_tensor_add_hook(const wick_value *tensor, wick_grad_hook *hook,
   return api_status(autograd_add_hook(t, (GradHook){call_hook, drop_hook, made}), error);
 }
 
-wick_status wick_tensor_clear_hooks(const wick_value *tensor, wick_error **error) {
+wick_status wick_tensor_clear_hooks(wick_value *tensor, wick_error **error) {
   Tensor *t;
   API_TRY(check_tensor(tensor, "wick_tensor_clear_hooks: tensor", &t));
   autograd_clear_hooks(t);

@@ -97,7 +97,7 @@ static Status clone_module(wick_runtime *runtime, const wick_module *module, boo
   return status;
 }
 
-wick_status wick_module_clone(wick_runtime *runtime, const wick_module *module, int share_tensors, wick_module **out,
+wick_status wick_module_clone(const wick_module *module, wick_runtime *runtime, int share_tensors, wick_module **out,
                               wick_error **error) {
   API_OUT(out);
   API_NEED(module);

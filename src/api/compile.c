@@ -238,14 +238,14 @@ wick_status wick_compile_tree(wick_runtime *runtime, const wick_tree *statements
   return api_status(compile_new(runtime, &(Program){.statements = statements}, options, out), error);
 }
 
-wick_status wick_module_define(wick_runtime *runtime, wick_module *module, const char *text, size_t length,
+wick_status wick_module_define(wick_module *module, wick_runtime *runtime, const char *text, size_t length,
                                const wick_compile_options *options, wick_error **error) {
   API_NEED(module);
   API_NEED_BYTES(text, length);
   return api_status(define(runtime, module, &(Program){.text = {text, length}}, options), error);
 }
 
-wick_status wick_module_define_tree(wick_runtime *runtime, wick_module *module, const wick_tree *statements,
+wick_status wick_module_define_tree(wick_module *module, wick_runtime *runtime, const wick_tree *statements,
                                     const wick_compile_options *options, wick_error **error) {
   API_NEED(module);
   API_NEED(statements);

@@ -44,7 +44,7 @@ static Status make_value(const char *name, void *data, void (*drop)(void *data),
   return OK;
 }
 
-wick_status wick_native_set(const wick_value *object, const char *name, void *data, void (*drop)(void *data),
+wick_status wick_native_set(wick_value *object, const char *name, void *data, void (*drop)(void *data),
                             wick_error **error) {
   if (!object || !name) {
     if (drop) drop(data);

@@ -25,7 +25,7 @@ static Status freeze(wick_runtime *runtime, const wick_module *module, const wic
   return module_handle_new(runtime ? runtime : module->runtime, frozen, frozen->unit, out);
 }
 
-wick_status wick_module_freeze_with(wick_runtime *runtime, const wick_module *module,
+wick_status wick_module_freeze_with(const wick_module *module, wick_runtime *runtime,
                                     const wick_freeze_options *options, wick_module **out, wick_error **error) {
   API_OUT(out);
   API_NEED(module);
@@ -37,8 +37,8 @@ wick_status wick_module_freeze_with(wick_runtime *runtime, const wick_module *mo
   return api_status(freeze(runtime, module, &own, out), error);
 }
 
-wick_status wick_module_freeze(wick_runtime *runtime, const wick_module *module, const char *const *preserved,
+wick_status wick_module_freeze(const wick_module *module, wick_runtime *runtime, const char *const *preserved,
                                size_t preserved_count, wick_module **out, wick_error **error) {
   wick_freeze_options options = {.size = sizeof options, .preserved = preserved, .preserved_count = preserved_count};
-  return wick_module_freeze_with(runtime, module, &options, out, error);
+  return wick_module_freeze_with(module, runtime, &options, out, error);
 }

@@ -81,7 +81,7 @@ static Status check_output(IValue from, const wick_value *output, size_t i) {
   return tensor_check_writable(to);
 }
 
-Status outputs_fill(IValue result, const wick_value *const *outputs, size_t output_count) {
+Status outputs_fill(IValue result, wick_value *const *outputs, size_t output_count) {
   if (result_count(result) != output_count)
     return status_new(ERROR_INVALID_ARGUMENT, "%zu outputs for %zu results", output_count, result_count(result));
   Status status = OK;

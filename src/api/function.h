@@ -20,4 +20,4 @@ Status function_call(const wick_module *module, Function *function, CallManner m
                      const wick_run_options *options, IValue *out) MUST_CHECK;
 /* Copies the tensors of a result, a tensor or a tuple or list of them, into those of the caller. Sizes must be equal;
  * dtypes are converted. When one does not fit, nothing is written. */
-Status outputs_fill(IValue result, const wick_value *const *outputs, size_t output_count) MUST_CHECK;
+Status outputs_fill(IValue result, wick_value *const *outputs, size_t output_count) MUST_CHECK;

@@ -38,7 +38,7 @@ wick_status wick_generator_seed(const wick_value *generator, uint64_t *out_seed,
   return api_status(OK, error);
 }
 
-wick_status wick_generator_set_seed(const wick_value *generator, uint64_t seed, wick_error **error) {
+wick_status wick_generator_set_seed(wick_value *generator, uint64_t seed, wick_error **error) {
   Generator *g;
   API_NEED(generator);
   API_TRY(generator_of(generator, &g));
@@ -59,7 +59,7 @@ wick_status wick_generator_state(const wick_value *generator, void *bytes, wick_
   return api_status(OK, error);
 }
 
-wick_status wick_generator_set_state(const wick_value *generator, const void *bytes, size_t count, wick_error **error) {
+wick_status wick_generator_set_state(wick_value *generator, const void *bytes, size_t count, wick_error **error) {
   Generator *g;
   API_NEED(generator);
   API_NEED(bytes);

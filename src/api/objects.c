@@ -81,7 +81,7 @@ static Status module_of(wick_runtime *runtime, const wick_value *object, wick_mo
   return module_handle_new(runtime, module, unit, out);
 }
 
-wick_status wick_module_of_object(wick_runtime *runtime, const wick_value *object, wick_module **out,
+wick_status wick_module_of_object(const wick_value *object, wick_runtime *runtime, wick_module **out,
                                   wick_error **error) {
   API_OUT(out);
   API_NEED(object);

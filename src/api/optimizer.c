@@ -82,7 +82,7 @@ wick_status wick_module_parameters(const wick_module *module, wick_value **out, 
   return api_status(value_box(ivalue_list(list), out), error);
 }
 
-wick_status wick_module_zero_grad(const wick_module *module, wick_error **error) {
+wick_status wick_module_zero_grad(wick_module *module, wick_error **error) {
   List *list;
   API_NEED(module);
   API_TRY(parameters_of(module, &list));

@@ -33,7 +33,7 @@ static Status print_as(OpProfile *profile, uint32_t format, StrBuf *out) {
   }
 }
 
-wick_status wick_profile_print(wick_profile *profile, uint32_t format, char **out_text, wick_error **error) {
+wick_status wick_profile_print(const wick_profile *profile, uint32_t format, char **out_text, wick_error **error) {
   StrBuf text = {0};
   API_OUT(out_text);
   API_NEED(profile);

@@ -224,7 +224,7 @@ Status function_call(const wick_module *module, Function *function, CallManner m
   return status;
 }
 
-wick_status wick_run(const wick_module *module, const char *method, const wick_value *const *arguments, size_t count,
+wick_status wick_run(wick_module *module, const char *method, const wick_value *const *arguments, size_t count,
                      const char *const *names, size_t named_count, const wick_run_options *options, wick_value **out,
                      wick_error **error) {
   Function *function;
@@ -238,8 +238,15 @@ wick_status wick_run(const wick_module *module, const char *method, const wick_v
   API_TRY(function_call(module, function, (CallManner){0}, arguments, count, names, named_count, options, &result));
   return api_status(value_give(result, module->unit, out), error);
 }
+wick_status wick_forward(wick_module *module, wick_value *const *inputs, size_t count, wick_value **out,
+                         wick_error **error) {
+  if (out) *out = NULL;
+  API_NEED(module);
+  if (count) API_NEED(inputs);
+  return wick_run(module, "forward", (const wick_value *const *)inputs, count, NULL, 0, NULL, out, error);
+}
 
-wick_status wick_module_call(const wick_module *module, const wick_value *const *arguments, size_t count,
+wick_status wick_module_call(wick_module *module, const wick_value *const *arguments, size_t count,
                              const char *const *names, size_t named_count, const wick_run_options *options,
                              wick_value **out, wick_error **error) {
   Function *function;
@@ -254,7 +261,7 @@ wick_status wick_module_call(const wick_module *module, const wick_value *const 
   return api_status(value_give(result, module->unit, out), error);
 }
 
-wick_status wick_function_run(const wick_function *function, const wick_value *const *arguments, size_t count,
+wick_status wick_function_run(wick_function *function, const wick_value *const *arguments, size_t count,
                               const char *const *names, size_t named_count, const wick_run_options *options,
                               wick_value **out, wick_error **error) {
   IValue result;
@@ -267,9 +274,9 @@ wick_status wick_function_run(const wick_function *function, const wick_value *c
   return api_status(value_give(result, function->module->unit, out), error);
 }
 
-wick_status wick_function_run_into(const wick_function *function, const wick_value *const *arguments, size_t count,
+wick_status wick_function_run_into(wick_function *function, const wick_value *const *arguments, size_t count,
                                    const char *const *names, size_t named_count, const wick_run_options *options,
-                                   const wick_value *const *outputs, size_t output_count, wick_error **error) {
+                                   wick_value *const *outputs, size_t output_count, wick_error **error) {
   IValue result;
   API_NEED(function);
   if (count) API_NEED(arguments);
@@ -282,8 +289,8 @@ wick_status wick_function_run_into(const wick_function *function, const wick_val
   return api_status(status, error);
 }
 
-wick_status wick_run_async(const wick_module *module, const char *method, const wick_value *const *arguments,
-                           size_t count, const char *const *names, size_t named_count, const wick_run_options *options,
+wick_status wick_run_async(wick_module *module, const char *method, const wick_value *const *arguments, size_t count,
+                           const char *const *names, size_t named_count, const wick_run_options *options,
                            wick_future **out, wick_error **error) {
   Exec exec;
   WorkBudget budget;

@@ -197,7 +197,7 @@ static const ExecutorOptions *executor_options_now(const wick_runtime *runtime) 
   return chosen ? chosen : executor_defaults();
 }
 
-wick_status wick_set_executor(wick_runtime *runtime, const wick_executor_options *options, wick_error **error) {
+wick_status wick_runtime_set_executor(wick_runtime *runtime, const wick_executor_options *options, wick_error **error) {
   wick_executor_options o;
   API_TRY(api_copy_options("wick_executor_options", options, sizeof o, &o));
   if (o.executor > WICK_EXECUTOR_PROFILING)
@@ -221,7 +221,7 @@ wick_status wick_executor_named(const char *name, uint32_t *out, wick_error **er
   *out = (uint32_t)mode;
   return api_status(OK, error);
 }
-uint32_t wick_executor_in_use(wick_runtime *runtime) {
+uint32_t wick_runtime_executor(wick_runtime *runtime) {
   return (uint32_t)executor_options_now(runtime)->mode;
 }
 
@@ -229,13 +229,13 @@ _Static_assert((int)WICK_BACKEND_TILE == (int)BACKEND_TILE && (int)WICK_BACKEND_
                    (int)WICK_BACKEND_NATIVE == (int)BACKEND_NATIVE,
                "back ends are numbered alike");
 
-wick_status wick_set_backend(wick_runtime *runtime, const char *device, uint32_t number, wick_error **error) {
+wick_status wick_runtime_set_backend(wick_runtime *runtime, const char *device, uint32_t number, wick_error **error) {
   Device parsed;
   API_NEED(device);
   API_TRY(device_parse(str_from(device), &parsed));
   if (!fuse_exists((BackendNumber)number, parsed.type))
     return api_status(
-        status_new(ERROR_INVALID_ARGUMENT, "wick_set_backend: there is no back end %u for device '%s'", number, device),
+        status_new(ERROR_INVALID_ARGUMENT, "wick_runtime_set_backend: there is no back end %u for device '%s'", number, device),
         error);
   fuse_set(runtime_of(runtime), parsed.type, (BackendNumber)number);
   return api_status(OK, error);
@@ -259,12 +259,12 @@ wick_status wick_enable_backend(uint32_t number, int on, wick_error **error) {
   return api_status(OK, error);
 }
 
-wick_status wick_set_quantized_engine(wick_runtime *runtime, const char *name, wick_error **error) {
+wick_status wick_runtime_set_quantized_engine(wick_runtime *runtime, const char *name, wick_error **error) {
   QuantizedEngine engine;
   API_NEED(name);
   if (!quantized_engine_parse(str_from(name), &engine))
-    return api_status(status_new(ERROR_INVALID_ARGUMENT, "wick_set_quantized_engine: there is no engine '%s'", name),
-                      error);
+    return api_status(
+        status_new(ERROR_INVALID_ARGUMENT, "wick_runtime_set_quantized_engine: there is no engine '%s'", name), error);
   atomic_store(&runtime_of(runtime)->quantized_engine, (uint8_t)engine);
   return api_status(OK, error);
 }
@@ -272,15 +272,15 @@ wick_status wick_set_quantized_engine(wick_runtime *runtime, const char *name, w
 _Static_assert((int)WICK_TORCH_1 == (int)TORCH_1 && (int)WICK_TORCH_2 == (int)TORCH_2 && (int)TORCH_COUNT == 3,
                "versions are numbered alike");
 
-wick_status wick_set_torch_version(wick_runtime *runtime, uint32_t version, wick_error **error) {
+wick_status wick_runtime_set_torch_version(wick_runtime *runtime, uint32_t version, wick_error **error) {
   if (version >= TORCH_COUNT)
-    return api_status(status_new(ERROR_INVALID_ARGUMENT, "wick_set_torch_version: there is no version %u", version),
+    return api_status(status_new(ERROR_INVALID_ARGUMENT, "wick_runtime_set_torch_version: there is no version %u", version),
                       error);
   atomic_store(&runtime_of(runtime)->torch_version, (uint8_t)version);
   return api_status(OK, error);
 }
 
-uint32_t wick_torch_version(wick_runtime *runtime) {
+uint32_t wick_runtime_torch_version(wick_runtime *runtime) {
   return (uint32_t)torch_version_of(runtime_of(runtime));
 }
 
@@ -295,11 +295,11 @@ wick_status wick_torch_version_named(const char *name, uint32_t *out, wick_error
   return api_status(OK, error);
 }
 
-const char *wick_quantized_engine(wick_runtime *runtime) {
+const char *wick_runtime_quantized_engine(wick_runtime *runtime) {
   return quantized_engine_name(quantized_engine_of(runtime_of(runtime)));
 }
 
-void wick_set_optimize(wick_runtime *runtime, int optimize) {
+void wick_runtime_set_optimize(wick_runtime *runtime, int optimize) {
   ExecutorOptions options = *executor_options_now(runtime);
   options.no_optimize = !optimize;
   Status status = executor_choose(runtime_of(runtime), &options);

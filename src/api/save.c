@@ -27,7 +27,7 @@ wick_status wick_save_value(wick_runtime *runtime, const wick_value *value, cons
   return api_status(value_export(value->value, &exec, path), error);
 }
 
-wick_status wick_module_save(wick_runtime *runtime, const wick_module *module, const char *path, const char *entry,
+wick_status wick_module_save(const wick_module *module, wick_runtime *runtime, const char *path, const char *entry,
                              wick_error **error) {
   API_NEED(module);
   API_NEED(path);

@@ -209,11 +209,11 @@ static bool is_defined_tensor(const wick_value *value) {
 void *wick_tensor_mark(const wick_value *tensor) {
   return is_defined_tensor(tensor) ? tensor->value.tensor->mark : NULL;
 }
-void wick_tensor_set_mark(const wick_value *tensor, void *mark) {
+void wick_tensor_set_mark(wick_value *tensor, void *mark) {
   if (is_defined_tensor(tensor)) tensor->value.tensor->mark = mark; /* the undefined one is everybody's */
 }
 
-wick_status wick_tensor_set_data(const wick_value *tensor, const wick_value *source, wick_error **error) {
+wick_status wick_tensor_set_data(wick_value *tensor, const wick_value *source, wick_error **error) {
   API_NEED(tensor);
   API_NEED(source);
   if (!is_defined_tensor(tensor) || !is_defined_tensor(source))

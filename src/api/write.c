@@ -187,17 +187,25 @@ int64_t wick_tensor_count(const wick_value *tensor) {
   return tensor && tensor->value.tag == TAG_TENSOR ? tensor->value.tensor->numel : 0;
 }
 
-void *wick_tensor_data(const wick_value *tensor) {
+/* NULL: there is none that may be read, or written. */
+static void *data_of(const wick_value *tensor, bool to_write) {
   if (!tensor || tensor->value.tag != TAG_TENSOR) return NULL;
   const Tensor *t = tensor->value.tensor;
   if (!t->contiguous || t->flags & (NO_PLAIN_MEMORY | TENSOR_CONJ | TENSOR_NEG)) return NULL;
-  Status status = t->storage ? storage_show(t->storage) : OK;
+  Status status = to_write ? tensor_check_writable(t) : OK;
+  if (!status && t->storage) status = storage_show(t->storage);
   bool is_shown = !status;
   status_free(status);
   return is_shown ? tensor_data(t) : NULL;
 }
+const void *wick_tensor_data(const wick_value *tensor) {
+  return data_of(tensor, false);
+}
+void *wick_tensor_mutable_data(wick_value *tensor) {
+  return data_of(tensor, true);
+}
 
-wick_status wick_tensor_copy_from(const wick_value *tensor, const void *data, size_t bytes, wick_error **error) {
+wick_status wick_tensor_copy_from(wick_value *tensor, const void *data, size_t bytes, wick_error **error) {
   Tensor *t, *from;
   API_NEED(tensor);
   API_NEED_BYTES(data, bytes);

@@ -27,7 +27,7 @@ void measured_print(const Measured *runs, size_t count);
 
 /* ---- bench_calls.c ---- */
 typedef struct BenchCalls {
-  const wick_module *module;
+  wick_module *module;
   const char *method;
   const Inputs *inputs;
   wick_profile *profile; /* of the calls after the warm-up; NULL: none */

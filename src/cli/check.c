@@ -185,7 +185,7 @@ static bool compare_strides(const Check *check, const char *name, const wick_val
 /* ---- gradients ---- */
 
 /* Asks for the gradients that were recorded: `recorded` has the structure of `value`, with None where there is none. */
-static void mark_wanted(const wick_value *value, const wick_value *recorded, int nesting) {
+static void mark_wanted(wick_value *value, const wick_value *recorded, int nesting) {
   if (wick_value_kind(recorded) == WICK_TENSOR && wick_value_kind(value) == WICK_TENSOR)
     wick_tensor_set_requires_grad(value, 1, NULL);
   for (size_t i = 0; nesting < MAX_NESTING && i < wick_value_length(recorded) && i < wick_value_length(value); i++) {
@@ -339,7 +339,7 @@ static bool make_round(Check *check, const wick_value *calls, const wick_value *
   wick_module *loaded = check->module, *copy = NULL;
   wick_error *error;
   if (check->repeat > 1 && *wick_module_class_name(loaded)) {
-    if (wick_module_clone(NULL, loaded, 0, &copy, &error)) {
+    if (wick_module_clone(loaded, NULL, 0, &copy, &error)) {
       complain_error(check->model_path, error);
       return false;
     }
@@ -433,7 +433,7 @@ static int run_check(Check *check, const wick_value *io, const ModelOptions *mod
   const char *engine_name =
       engine && wick_value_kind(engine) == WICK_STRING ? wick_value_to_string(engine, NULL) : "any";
   int result = EXIT_USAGE;
-  if (strcmp(engine_name, "any") && wick_set_quantized_engine(NULL, engine_name, &error)) {
+  if (strcmp(engine_name, "any") && wick_runtime_set_quantized_engine(NULL, engine_name, &error)) {
     complain_error(check->model_path, error);
     wick_value_release(engine);
     return EXIT_USAGE;

@@ -40,7 +40,7 @@ static void observe(void *user, const char *function, const char *pass, const wi
   wick_text_free(text);
 }
 
-static bool call(const OptimizedDump *dump, const wick_function *function, const Inputs *inputs) {
+static bool call(const OptimizedDump *dump, wick_function *function, const Inputs *inputs) {
   wick_run_options options = {.size = sizeof options, .grad = dump->grad ? WICK_GRAD_ON : WICK_GRAD_OFF};
   wick_value *result;
   wick_error *error;
@@ -69,7 +69,7 @@ static int print_plans(const OptimizedDump *dump, const wick_function *function)
   char *text = NULL;
   wick_error *error = NULL;
   uint32_t what = dump->kernels ? WICK_PRINT_KERNELS : dump->with_source ? WICK_PRINT_PLAN_PLACES : WICK_PRINT_PLANS;
-  if (wick_executor_in_use(NULL) == WICK_EXECUTOR_SIMPLE) {
+  if (wick_runtime_executor(NULL) == WICK_EXECUTOR_SIMPLE) {
     fputs("# simple: as written\n", dump->to);
     what = dump->with_source ? WICK_PRINT_PLACES : WICK_PRINT_GRAPH;
   }
@@ -82,7 +82,7 @@ static int print_plans(const OptimizedDump *dump, const wick_function *function)
   return status ? EXIT_FAILED : EXIT_DONE;
 }
 
-static int dump_plans(const OptimizedDump *dump, const wick_function *function, const Inputs *inputs, Watch *watch) {
+static int dump_plans(const OptimizedDump *dump, wick_function *function, const Inputs *inputs, Watch *watch) {
   watch->function = wick_function_qualified_name(function);
   for (size_t i = 0; dump->grad && i < inputs->count; i++)
     (void)wick_tensor_set_requires_grad(inputs->values[i], 1, NULL); /* of what can */
@@ -101,10 +101,10 @@ int dump_optimized(const OptimizedDump *dump, ModelOptions *model, int count, ch
   wick_error *error = NULL;
   wick_module *module = NULL;
   wick_function *function = NULL;
-  wick_executor_options options = {.size = sizeof options, .executor = wick_executor_in_use(NULL), .synchronous = 1};
+  wick_executor_options options = {.size = sizeof options, .executor = wick_runtime_executor(NULL), .synchronous = 1};
   int result = EXIT_USAGE;
   if ((model->runtime || !wick_runtime_new(NULL, &model->runtime, &error)) &&
-      !wick_set_executor(model->runtime, &options, &error))
+      !wick_runtime_set_executor(model->runtime, &options, &error))
     module = model_open(dump->path, model, &error);
   if (module && dump->pass) wick_runtime_observe(model->runtime, observe, &watch);
   const char *method = !module ? NULL : dump->method ? dump->method : model_default_method(module);

@@ -34,7 +34,7 @@ wick_status image_read(const char *path, wick_value **out, wick_error **error) {
   assert(pixels.channels == 1 || pixels.channels == 3);
   const int64_t sizes[] = {pixels.channels, pixels.height, pixels.width};
   status = wick_tensor_new(WICK_UINT8, 3, sizes, out, error);
-  unsigned char *data = status ? NULL : wick_tensor_data(*out);
+  unsigned char *data = status ? NULL : wick_tensor_mutable_data(*out);
   int64_t plane = pixels.width * pixels.height;
   for (int64_t i = 0; data && i < plane; i++)
     for (int64_t c = 0; c < pixels.channels; c++) data[c * plane + i] = pixels.data[i * pixels.channels + c];

@@ -113,7 +113,7 @@ static wick_value *tensor_of(const Items *numbers, const wick_tensor_spec *spec)
   uint32_t dtype = is_bool ? WICK_BOOL8 : is_float || !numbers->count ? WICK_FLOAT32 : WICK_INT64;
   wick_value *tensor = NULL;
   if (wick_tensor_new(dtype, spec->ndim, spec->sizes, &tensor, NULL)) return NULL;
-  void *data = wick_tensor_data(tensor);
+  void *data = wick_tensor_mutable_data(tensor);
   for (size_t i = 0; i < numbers->count; i++) {
     const wick_value *number = numbers->values[i];
     if (is_bool)

@@ -124,14 +124,14 @@ static bool set_cpus(const char *text) {
 
 static bool set_engine(const char *name) {
   wick_error *error;
-  if (!wick_set_quantized_engine(NULL, name, &error)) return true;
+  if (!wick_runtime_set_quantized_engine(NULL, name, &error)) return true;
   complain_error("--engine", error);
   return false;
 }
 /* Of sources, and of the archive whatever it says. */
 static bool set_torch_version(const char *text, uint32_t *out) {
   wick_error *error;
-  if (!wick_torch_version_named(text, out, &error) && !wick_set_torch_version(NULL, *out, &error)) return true;
+  if (!wick_torch_version_named(text, out, &error) && !wick_runtime_set_torch_version(NULL, *out, &error)) return true;
   complain_error("--torch-version", error);
   return false;
 }

@@ -63,7 +63,7 @@ static bool print(const Profile *profile) {
   return fine;
 }
 
-static int profile_module(Profile *profile, const wick_module *module, const Inputs *inputs) {
+static int profile_module(Profile *profile, wick_module *module, const Inputs *inputs) {
   const char *method = profile->method ? profile->method : model_default_method(module);
   if (!model_has_method(profile->path, module, method)) return EXIT_USAGE;
   Measured m = {.path = profile->path,

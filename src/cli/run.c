@@ -74,7 +74,7 @@ static bool result_fetch(const char *path, wick_value **result) {
 }
 
 /* One call, or one for each chunk. */
-static int call(Run *run, const wick_module *module, const char *path, Inputs *inputs, uint64_t deadline_ns) {
+static int call(Run *run, wick_module *module, const char *path, Inputs *inputs, uint64_t deadline_ns) {
   wick_run_options limits = {.size = sizeof limits,
                              .threads = (uint32_t)run->threads,
                              .grad = run->grad ? WICK_GRAD_ON : WICK_GRAD_OFF,

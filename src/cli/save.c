@@ -22,7 +22,7 @@ wick_status model_freeze(wick_module **module, const char *preserved, wick_error
     if (*name) names[count++] = name;
   wick_module *frozen;
   wick_status status = wick_module_train(*module, 0, error);
-  if (!status) status = wick_module_freeze(NULL, *module, names, count, &frozen, error);
+  if (!status) status = wick_module_freeze(*module, NULL, names, count, &frozen, error);
   free(copy);
   if (status) return status;
   wick_module_release(*module);
@@ -54,7 +54,7 @@ static int save_model(Save *save) {
   int result = EXIT_USAGE;
   progress_begin("saving");
   bool failed = module && ((save->frozen && model_freeze(&module, save->preserved, &error)) ||
-                           wick_module_save(NULL, module, save->to, save->entry, &error));
+                           wick_module_save(module, NULL, save->to, save->entry, &error));
   progress_end();
   if (failed)
     result = EXIT_FAILED;

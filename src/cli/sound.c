@@ -35,7 +35,7 @@ static wick_status read_frames(SNDFILE *file, const SF_INFO *info, wick_value **
   float *chunk = malloc(sizeof *chunk * CHUNK * (size_t)channels);
   if (!chunk) return media_error(error, WICK_OUT_OF_MEMORY, "out of memory");
   wick_status status = wick_tensor_new(WICK_FLOAT32, 2, sizes, out, error);
-  float *data = status ? NULL : wick_tensor_data(*out);
+  float *data = status ? NULL : wick_tensor_mutable_data(*out);
   for (int64_t done = 0; data && done < frames;) {
     sf_count_t got = sound.read(file, chunk, frames - done < CHUNK ? frames - done : CHUNK);
     if (got <= 0) {

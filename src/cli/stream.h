@@ -4,7 +4,7 @@
 #include "cli/output.h"
 
 typedef struct Call {
-  const wick_module *module;
+  wick_module *module;
   const char *path, *method; /* method NULL: the module, with its hooks */
   const wick_run_options *options;
 } Call;

@@ -141,7 +141,7 @@ static int visit(void *user, const char *name, uint32_t kind, const char *type, 
   wick_module *module = NULL;
   bool is_tensor = wick_value_kind(value) == WICK_TENSOR && !wick_tensor_spec_of(value, &spec, NULL);
   bool is_module =
-      wick_value_kind(value) == WICK_OBJECT && !wick_module_of_object(m->model->runtime, value, &module, NULL);
+      wick_value_kind(value) == WICK_OBJECT && !wick_module_of_object(value, m->model->runtime, &module, NULL);
   if (is_module) put_class(m, type, module);
   wick_module_release(module);
   json_put_begin(json, '[');

@@ -238,9 +238,9 @@ static bool profile_plain(Calls *calls, const char *method, Watch *watch, Json *
   wick_error *error = NULL;
   wick_executor_options options = {.size = sizeof options, .executor = WICK_EXECUTOR_SPECIALIZING, .synchronous = 1};
   if (!model_print_aside(&model)) return false;
-  wick_set_optimize(model.runtime, 0);
+  wick_runtime_set_optimize(model.runtime, 0);
   wick_module *module =
-      wick_set_executor(model.runtime, &options, &error) ? NULL : model_open(calls->view->path, &model, &error);
+      wick_runtime_set_executor(model.runtime, &options, &error) ? NULL : model_open(calls->view->path, &model, &error);
   bool fine = module && !wick_function_of(module, method, &calls->function, &error);
   fine = fine && profile(calls, "written", 2, WICK_EXECUTOR_SPECIALIZING, watch, json);
   if (error) complain_error(calls->view->path, error);
@@ -309,9 +309,10 @@ bool view_put_program(const View *view, GraphTable *table, Json *json, wick_modu
   Watch watch = {.table = table};
   ModelOptions model = view->model;
   wick_error *error = NULL;
-  wick_executor_options options = {.size = sizeof options, .executor = wick_executor_in_use(NULL), .synchronous = 1};
+  wick_executor_options options = {.size = sizeof options, .executor = wick_runtime_executor(NULL), .synchronous = 1};
   *out_module = NULL;
-  if (!wick_set_executor(model.runtime, &options, &error)) *out_module = open_watched(view, &watch, &model, &error);
+  if (!wick_runtime_set_executor(model.runtime, &options, &error))
+    *out_module = open_watched(view, &watch, &model, &error);
   bool fine = *out_module && put_opened(view, &watch, *out_module, json);
   if (error) complain_error(view->path, error);
   if (watch.failed) complain(view->path, "out of memory");

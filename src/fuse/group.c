@@ -314,7 +314,7 @@ FuseGroup *fuse_group_of(Callable *callable) {
 
 /* ---- text ---- */
 
-/* Where WICK_FUSER asks for machine code: that of a kernel whose tensors move along all dimensions. */
+/* Where WICK_BACKEND asks for machine code: that of a kernel whose tensors move along all dimensions. */
 static Status print_machine_code(const FuseKernel *kernel, StrBuf *out) {
   bool is_number[KERNEL_MAX_ARGUMENTS] = {false};
   if (fuse_backend_of_environment() != BACKEND_NATIVE) return OK;

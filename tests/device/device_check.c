@@ -467,11 +467,11 @@ static wick_value *tensor_of(uint32_t dtype, int ndim, const int64_t *sizes, int
   for (int64_t k = 0; k < count; k++) {
     double unit = (double)((k * 37 + 11) % 64) / 16 - 2; /* in halves, too: exact */
     if (kind < 2)
-      ((float *)wick_tensor_data(v))[k] = (float)(kind ? fabs(unit) + 0.25 : unit);
+      ((float *)wick_tensor_mutable_data(v))[k] = (float)(kind ? fabs(unit) + 0.25 : unit);
     else
-      ((int64_t *)wick_tensor_data(v))[k] = kind == 2   ? (k * 7) % 11 - 5
-                                            : kind == 3 ? (k * 5) % 7 - 3 ? (k * 5) % 7 - 3 : 2
-                                                        : k % 3 == 0;
+      ((int64_t *)wick_tensor_mutable_data(v))[k] = kind == 2   ? (k * 7) % 11 - 5
+                                                    : kind == 3 ? (k * 5) % 7 - 3 ? (k * 5) % 7 - 3 : 2
+                                                                : k % 3 == 0;
   }
   to[0] = v, to[1] = wick_value_int(dtype);
   if (wick_op_call(NULL, "aten::to", "dtype", (const wick_value *const *)to, 2, NULL, 0, &result, NULL)) abort();
@@ -542,7 +542,7 @@ static const char *difference(const wick_value *expected, const wick_value *got,
   double error = 0, norm = 0;
   const char *what = x && y ? NULL : "can't be read";
   for (int64_t k = 0; x && y && k < wick_tensor_count(x); k++) {
-    double p = ((double *)wick_tensor_data(x))[k], q = ((double *)wick_tensor_data(y))[k];
+    double p = ((const double *)wick_tensor_data(x))[k], q = ((const double *)wick_tensor_data(y))[k];
     if (isnan(p) != isnan(q) || isinf(p) != isinf(q) || (isinf(p) && p != q)) what = "NaN or infinity elsewhere";
     if (!isfinite(p)) continue;
     error += (p - q) * (p - q), norm += p * p;

@@ -75,7 +75,7 @@ static wick_value *on_fake(uint32_t dtype, int ndim, const int64_t *sizes) {
   wick_value *host, *where, *out = NULL;
   assert_int_equal(wick_tensor_new(dtype, ndim, sizes, &host, NULL), WICK_OK);
   assert_int_equal(wick_value_device("fake:0", &where, NULL), WICK_OK);
-  memset(wick_tensor_data(host), 0, (size_t)wick_tensor_count(host) * wick_dtype_bytes(dtype));
+  memset(wick_tensor_mutable_data(host), 0, (size_t)wick_tensor_count(host) * wick_dtype_bytes(dtype));
   const wick_value *arguments[] = {host, where};
   assert_int_equal(
       wick_op_call(NULL, "aten::to", "dtype_layout", arguments, 2, (const char *const[]){"device"}, 1, &out, NULL),

@@ -52,7 +52,7 @@ static size_t make_arguments(const char *schema, bool is_matrix, wick_value **ou
   return count;
 }
 
-static bool call(const wick_module *module, const char *method, bool is_matrix) {
+static bool call(wick_module *module, const char *method, bool is_matrix) {
   wick_run_options limits = {
       .size = sizeof limits, .threads = 1, .deadline_ns = DEADLINE_NS, .max_steps = 2000, .max_bytes = 16 << 20};
   char *schema;
@@ -72,7 +72,7 @@ static bool call(const wick_module *module, const char *method, bool is_matrix) 
   return !failed;
 }
 
-size_t call_methods(const wick_module *module, double *out_longest) {
+size_t call_methods(wick_module *module, double *out_longest) {
   size_t returned = 0;
   *out_longest = 0;
   for (size_t i = 0; i < 2 * wick_module_method_count(module); i++) {

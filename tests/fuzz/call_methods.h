@@ -20,4 +20,4 @@ static inline double processor_seconds(void) {
 
 /* Every method twice, its tensors matrices and then vectors, the rest as its schema says, within limits of time, steps
  * and memory. Gives how many calls returned; *out_longest: processor time of the longest. */
-size_t call_methods(const wick_module *module, double *out_longest);
+size_t call_methods(wick_module *module, double *out_longest);

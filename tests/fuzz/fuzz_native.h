@@ -63,7 +63,7 @@ static inline int fuzz_native(const NativeProgram *programs, size_t count, const
   wick_module *module = fuzz_load_with(&zip, storages);
   if (!module) return 0;
   call_methods(module);
-  if (wick_module_save(NULL, module, "/dev/null", NULL, &error)) {
+  if (wick_module_save(module, NULL, "/dev/null", NULL, &error)) {
     if (wick_error_status(error) == WICK_INTERNAL) abort();
     wick_error_free(error);
   }

@@ -86,7 +86,7 @@ static inline wick_value *tensor(Pool *pool, int ndim, ...) {
   wick_value *out;
   wick_error *error = NULL;
   require(wick_tensor_new(WICK_FLOAT32, ndim, sizes, &out, &error), &error);
-  float *data = wick_tensor_data(keep(pool, out));
+  float *data = wick_tensor_mutable_data(keep(pool, out));
   int64_t count = 1;
   for (int i = 0; i < ndim; i++) count *= sizes[i];
   for (int64_t i = 0; i < count; i++) data[i] = (float)(i % 7) - 2;
@@ -124,7 +124,7 @@ static inline void append_kinds(const wick_graph *graph, char *text, size_t capa
   }
 }
 /* Kinds of a method's nodes in order, without namespace; a constant is a dot. */
-static inline void expect_kinds(const wick_module *module, const char *method, const char *wanted) {
+static inline void expect_kinds(wick_module *module, const char *method, const char *wanted) {
   char kinds[4096] = "";
   wick_graph *graph;
   wick_error *error = NULL;
@@ -133,7 +133,7 @@ static inline void expect_kinds(const wick_module *module, const char *method, c
   wick_graph_release(graph);
   assert_string_equal(kinds, wanted);
 }
-static inline void print_graph(const wick_module *module, const char *method) {
+static inline void print_graph(wick_module *module, const char *method) {
   wick_graph *graph;
   char *text;
   assert_int_equal(wick_graph_of_method(module, method, 0, &graph, NULL), WICK_OK);
@@ -142,7 +142,7 @@ static inline void print_graph(const wick_module *module, const char *method) {
   wick_text_free(text);
   wick_graph_release(graph);
 }
-static inline wick_value *run(Pool *pool, const wick_module *module, const char *method, const wick_value *input) {
+static inline wick_value *run(Pool *pool, wick_module *module, const char *method, const wick_value *input) {
   wick_value *out;
   wick_error *error = NULL;
   require(wick_run(module, method, &input, 1, NULL, 0, NULL, &out, &error), &error);

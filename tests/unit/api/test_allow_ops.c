@@ -225,7 +225,7 @@ static wick_module *held_module(void) {
 static wick_status define(wick_module *module, const char *text, const wick_compile_options *options,
                           char message[1000]) {
   wick_error *error = NULL;
-  wick_status status = wick_module_define(NULL, module, text, strlen(text), options, &error);
+  wick_status status = wick_module_define(module, NULL, text, strlen(text), options, &error);
   snprintf(message, 1000, "%s", wick_error_message(error));
   wick_error_free(error);
   return status;

@@ -166,7 +166,7 @@ static void test_savers_to_a_full_device(void **state) {
   fine(wick_load(NULL, "data/shared_state.pt", NULL, &module, &error), error);
   const wick_status statuses[] = {
       wick_tensor_save_npy(tensor, "/dev/full", NULL), wick_tensors_save_npz(dict, "/dev/full", NULL),
-      wick_save_value(NULL, dict, "/dev/full", NULL), wick_module_save(NULL, module, "/dev/full", NULL, NULL)};
+      wick_save_value(NULL, dict, "/dev/full", NULL), wick_module_save(module, NULL, "/dev/full", NULL, NULL)};
   for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) assert_int_equal(statuses[i], WICK_IO);
   wick_module_release(module);
   wick_value_release(dict);
@@ -207,7 +207,7 @@ static void test_operators(void **state) {
   assert_int_equal(all.calls, 4);
   fine(wick_module_each_operator(module, see_operator, &one, &error), error);
   assert_int_equal(one.count, 1);
-  fine(wick_module_save(NULL, module, path, NULL, &error), error);
+  fine(wick_module_save(module, NULL, path, NULL, &error), error);
   fine(wick_archive_each_operator(path, "aten::relu", see_operator, &saved, &error), error);
   assert_string_equal(saved.names, all.names);
   wick_module_release(module);
@@ -232,9 +232,9 @@ static void test_runtime(void **state) {
   assert_int_equal(wick_backend_named("nothing", &number, NULL), WICK_NOT_FOUND);
   fine(wick_runtime_new(NULL, &runtime, &error), error);
   wick_executor_options simple = {.size = sizeof simple, .executor = WICK_EXECUTOR_SIMPLE};
-  fine(wick_set_executor(runtime, &simple, &error), error);
-  assert_int_equal(wick_executor_in_use(runtime), WICK_EXECUTOR_SIMPLE);
-  assert_int_not_equal(wick_executor_in_use(NULL), WICK_EXECUTOR_DEFAULT);
+  fine(wick_runtime_set_executor(runtime, &simple, &error), error);
+  assert_int_equal(wick_runtime_executor(runtime), WICK_EXECUTOR_SIMPLE);
+  assert_int_not_equal(wick_runtime_executor(NULL), WICK_EXECUTOR_DEFAULT);
   wick_runtime_release(runtime);
   fine(wick_explain(&text, &error), error);
   assert_non_null(strstr(text, "plans that were made"));

@@ -68,16 +68,15 @@ static void test_function(void **state) {
   wick_value *outputs[2], *short_one = floats(2, NULL);
   FINE(wick_tensor_borrow(doubles, WICK_FLOAT64, 1, (int64_t[]){3}, NULL, NULL, NULL, &outputs[0], &e));
   FINE(wick_tensor_borrow(spread, WICK_FLOAT32, 1, (int64_t[]){3}, (int64_t[]){2}, NULL, NULL, &outputs[1], &e));
-  const wick_value *const *into = (const wick_value *const *)outputs;
-  FINE(wick_function_run_into(f, (const wick_value *const[]){x}, 1, NULL, 0, NULL, into, 2, &e));
+  FINE(wick_function_run_into(f, (const wick_value *const[]){x}, 1, NULL, 0, NULL, outputs, 2, &e));
   assert_true(doubles[0] == 2 && doubles[2] == 6 && spread[0] == 2 && spread[1] == 0 && spread[4] == 4);
   memset(doubles, 0, sizeof doubles);
   REFUSED(WICK_INVALID_ARGUMENT, "of size [2]",
           wick_function_run_into(f, (const wick_value *const[]){x}, 1, NULL, 0, NULL,
-                                 (const wick_value *const[]){outputs[0], short_one}, 2, &e));
+                                 (wick_value *const[]){outputs[0], short_one}, 2, &e));
   assert_true(doubles[0] == 0); /* all or nothing */
   REFUSED(WICK_INVALID_ARGUMENT, "1 outputs for 2 results",
-          wick_function_run_into(f, (const wick_value *const[]){x}, 1, NULL, 0, NULL, into, 1, &e));
+          wick_function_run_into(f, (const wick_value *const[]){x}, 1, NULL, 0, NULL, outputs, 1, &e));
   wick_value_release(outputs[0]);
   wick_value_release(outputs[1]);
   wick_value_release(short_one);
@@ -100,7 +99,7 @@ static wick_module *new_counter(wick_runtime *runtime) {
   wick_module *module;
   FINE(wick_module_new(runtime, "Counter", attributes, 3, &module, &e));
   for (int i = 0; i < 3; i++) wick_value_release(values[i]);
-  FINE(wick_module_define(runtime, module, COUNTER, strlen(COUNTER), NULL, &e));
+  FINE(wick_module_define(module, runtime, COUNTER, strlen(COUNTER), NULL, &e));
   return module;
 }
 
@@ -157,7 +156,7 @@ static void test_build(void **state) {
   wick_attribute attributes[] = {{sizeof(wick_attribute), WICK_ATTRIBUTE, "inner", object}};
   FINE(wick_module_new(NULL, "Outer", attributes, 1, &outer, &e));
   const char *text = "def forward(self, x):\n    return self.inner(x) if self.training else x\n";
-  FINE(wick_module_define(NULL, outer, text, strlen(text), NULL, &e));
+  FINE(wick_module_define(outer, NULL, text, strlen(text), NULL, &e));
   assert_string_equal(wick_module_class_name(outer), "__torch__.Outer");
   FINE(wick_run(outer, "forward", (const wick_value *const[]){x}, 1, NULL, 0, NULL, NULL, &e));
   FINE(wick_module_get(outer, "inner.calls", &value, &e));
@@ -170,8 +169,8 @@ static void test_build(void **state) {
   REFUSED(WICK_RUNTIME, "no attribute 'nothing'", wick_module_set(outer, "inner.nothing", seven, &e));
   REFUSED(WICK_RUNTIME, "no submodule 'calls'", wick_module_get(outer, "inner.calls.x", &value, &e));
   /* copies: attributes of their own; tensors too, or shared */
-  FINE(wick_module_clone(NULL, outer, 0, &copy, &e));
-  FINE(wick_module_clone(NULL, outer, 1, &sharing, &e));
+  FINE(wick_module_clone(outer, NULL, 0, &copy, &e));
+  FINE(wick_module_clone(outer, NULL, 1, &sharing, &e));
   FINE(wick_run(outer, "forward", (const wick_value *const[]){x}, 1, NULL, 0, NULL, NULL, &e));
   static const int calls[] = {8, 7, 7};
   static const float totals[] = {10, 5, 10};
@@ -186,7 +185,7 @@ static void test_build(void **state) {
   }
   char path[64];
   snprintf(path, sizeof path, "/tmp/wick_build_%d.pt", (int)getpid());
-  FINE(wick_module_save(NULL, outer, path, NULL, &e));
+  FINE(wick_module_save(outer, NULL, path, NULL, &e));
   FINE(wick_load(NULL, path, NULL, &again, &e));
   FINE(wick_module_get(again, "inner.calls", &value, &e));
   assert_int_equal(wick_value_to_int(value), 8);
@@ -198,7 +197,7 @@ static void test_build(void **state) {
   wick_attribute two[] = {{sizeof(wick_attribute), WICK_ATTRIBUTE, "a", object},
                           {sizeof(wick_attribute), WICK_ATTRIBUTE, "b", other_object}};
   FINE(wick_module_new(NULL, "Both", two, 2, &both, &e));
-  REFUSED(WICK_UNSUPPORTED, "__torch__.Counter", wick_module_save(NULL, both, path, NULL, &e));
+  REFUSED(WICK_UNSUPPORTED, "__torch__.Counter", wick_module_save(both, NULL, path, NULL, &e));
   REFUSED(WICK_INVALID_ARGUMENT, "no name", wick_module_new(NULL, "a b", two, 2, &again, &e));
   two[1].name = "a";
   REFUSED(WICK_INVALID_ARGUMENT, "two attributes", wick_module_new(NULL, "Both", two, 2, &again, &e));
@@ -279,7 +278,7 @@ static double trained(const wick_optimizer_options *options, int steps) {
   wick_attribute attributes[] = {{sizeof(wick_attribute), WICK_PARAMETER, "w", weight}};
   FINE(wick_module_new(NULL, "Line", attributes, 1, &module, &e));
   const char *text = "def forward(self):\n    return (self.w * 3 - 6).square().sum()\n";
-  FINE(wick_module_define(NULL, module, text, strlen(text), NULL, &e));
+  FINE(wick_module_define(module, NULL, text, strlen(text), NULL, &e));
   FINE(wick_module_parameters(module, &parameters, &e));
   assert_int_equal(wick_value_length(parameters), 1);
   FINE(wick_optimizer_new(parameters, options, &optimizer, &e));
@@ -374,7 +373,7 @@ static void test_object_of_parts(void **state) {
   static const char *const odd[] = {"name", "y"};
   REFUSED(WICK_RUNTIME, "no attribute 'y'", wick_object_new(program, "Point", odd, parts, 2, &point, &e));
   wick_module *none;
-  REFUSED(WICK_INVALID_ARGUMENT, "no module", wick_module_of_object(NULL, name, &none, &e));
+  REFUSED(WICK_INVALID_ARGUMENT, "no module", wick_module_of_object(name, NULL, &none, &e));
   wick_value_release(name), wick_value_release(x);
   wick_module_release(program);
 }
@@ -411,7 +410,7 @@ static void test_modules_of_one_class(void **state) {
   for (int i = 0; i < 2; i++) {
     wick_value *weight = floats(1, (float[]){(float)(i + 1)});
     FINE(wick_object_new(program, "Net", names, (const wick_value *const[]){weight, training}, 2, &object, &e));
-    FINE(wick_module_of_object(NULL, object, &nets[i], &e));
+    FINE(wick_module_of_object(object, NULL, &nets[i], &e));
     wick_value_release(object), wick_value_release(weight);
   }
   for (int i = 0; i < 2; i++) {
@@ -425,7 +424,7 @@ static void test_modules_of_one_class(void **state) {
   FINE(wick_module_set_extra_file(nets[1], "notes", "second", 6, &e));
   char path[] = "/tmp/wick_parts_XXXXXX";
   close(mkstemp(path));
-  FINE(wick_module_save(NULL, nets[1], path, NULL, &e));
+  FINE(wick_module_save(nets[1], NULL, path, NULL, &e));
   FINE(wick_load(NULL, path, NULL, &loaded, &e));
   unlink(path);
   size_t length;
@@ -468,7 +467,7 @@ static void test_modules_that_hold_modules(void **state) {
   FINE(wick_object_new(program, "Chain", places, both, 2, &held[1], &e));
   FINE(wick_object_new(program, "Dict", a, both, 1, &held[2], &e));
   FINE(wick_object_new(program, "Net", names, (const wick_value *const *)held, 3, &object, &e));
-  FINE(wick_module_of_object(NULL, object, &net, &e));
+  FINE(wick_module_of_object(object, NULL, &net, &e));
   wick_value *one = wick_value_double(1);
   FINE(wick_run(net, "forward", (const wick_value *const[]){one}, 1, NULL, 0, NULL, &y, &e));
   /* 1*2+0 = 2, *3+1 = 7, [1:] *3 = 21, [::-1] *3-1 = 62, *2-1 = 123, dict *2+1 = 247, *2 = 494, +1, +4+5+4, chain *6 */
@@ -504,7 +503,7 @@ static void test_hooks_and_overloads_in_source(void **state) {
   static const char *const steps[] = {"step"}, *const inners[] = {"inner"};
   FINE(wick_object_new(program, "Inner", steps, (const wick_value *const[]){step}, 1, &inner, &e));
   FINE(wick_object_new(program, "Net", inners, (const wick_value *const[]){inner}, 1, &object, &e));
-  FINE(wick_module_of_object(NULL, object, &net, &e));
+  FINE(wick_module_of_object(object, NULL, &net, &e));
   FINE(wick_run(net, "forward", (const wick_value *const[]){two}, 1, NULL, 0, NULL, &y, &e));
   assert_true(wick_value_to_double(y) == 63 + 4000 + 40000 + 600000);
   wick_value_release(y), wick_value_release(two), wick_value_release(step);
@@ -529,7 +528,7 @@ static void test_save_of_several_programs(void **state) {
   FINE(wick_compile_with(NULL, text, strlen(text), &options, &whole, &e));
   char path[] = "/tmp/wick_programs_XXXXXX";
   close(mkstemp(path));
-  FINE(wick_module_save(NULL, whole, path, NULL, &e));
+  FINE(wick_module_save(whole, NULL, path, NULL, &e));
   FINE(wick_load(NULL, path, NULL, &loaded, &e));
   unlink(path);
   wick_value *x = floats(2, (float[]){-3, 3}), *y;

@@ -68,7 +68,7 @@ static void test_observer(void **state) {
   Seen compiling = {0}, planning = {0};
   fine(wick_runtime_new(NULL, &runtime, &error), error);
   wick_executor_options now = {.size = sizeof now, .executor = WICK_EXECUTOR_SPECIALIZING, .synchronous = 1};
-  fine(wick_set_executor(runtime, &now, &error), error);
+  fine(wick_runtime_set_executor(runtime, &now, &error), error);
   wick_runtime_observe(runtime, observe, &compiling);
   wick_module *module =
       compiled(runtime, "def f(x):\n    return torch.atleast_1d(x)\ndef g(x):\n    return f(x) + 1\n");
@@ -175,7 +175,7 @@ static void test_lower(void **state) {
   fine(wick_module_new(NULL, "Net", &own, 1, &module, &error), error);
   static const char methods[] =
       "def forward(self, x):\n    return x * self.weight\ndef change(self):\n    self.training = False\n";
-  fine(wick_module_define(NULL, module, methods, strlen(methods), NULL, &error), error);
+  fine(wick_module_define(module, NULL, methods, strlen(methods), NULL, &error), error);
   fine(wick_graph_lower(module, "forward", &graph, &attributes, &error), error);
   assert_int_equal(wick_block_input_count(wick_graph_block(graph)), 2);
   assert_int_equal(wick_value_length(attributes), 1);

@@ -14,7 +14,7 @@
 
 typedef struct Names {
   const wick_value *value;
-  const wick_module *library;
+  wick_module *library;
   int asked;
   char last[64];
 } Names;
@@ -70,7 +70,7 @@ static wick_module *loaded(const char *text) {
   close(file);
   wick_module *function = compile(text), *module;
   wick_error *error;
-  assert_int_equal(wick_module_save(NULL, function, path, NULL, NULL), WICK_OK);
+  assert_int_equal(wick_module_save(function, NULL, path, NULL, NULL), WICK_OK);
   wick_module_release(function);
   if (wick_load(NULL, path, NULL, &module, &error)) fail_msg("%s", wick_error_message(error));
   unlink(path);
@@ -93,7 +93,7 @@ static void refused(const char *text, Names *names, const char *part) {
   if (!strstr(wick_error_message(error), part)) fail_msg("'%s' does not say '%s'", wick_error_message(error), part);
   wick_error_free(error);
 }
-static int64_t call(const wick_module *module, const char *name, int64_t argument) {
+static int64_t call(wick_module *module, const char *name, int64_t argument) {
   wick_value *input = wick_value_int(argument), *output;
   wick_error *error;
   if (wick_run(module, name, (const wick_value *const[]){input}, 1, NULL, 0, NULL, &output, &error))
@@ -178,13 +178,13 @@ static void test_methods_added_to_a_module(void **state) {
       "def thrice(self, x: Tensor) -> Tensor:\n  return self.twice(x) + self.forward(x)\n";
   static const char bad[] = "def fine(self, x: Tensor):\n  return x\ndef wrong(self, x: Tensor):\n  return y\n";
   size_t count = wick_module_method_count(module);
-  assert_int_equal(wick_module_define(NULL, module, bad, strlen(bad), NULL, &error), WICK_COMPILE);
+  assert_int_equal(wick_module_define(module, NULL, bad, strlen(bad), NULL, &error), WICK_COMPILE);
   assert_non_null(strstr(wick_error_message(error), "undefined value y"));
   wick_error_free(error);
   assert_int_equal(wick_module_method_count(module), count);
-  if (wick_module_define(NULL, module, good, strlen(good), NULL, &error)) fail_msg("%s", wick_error_message(error));
+  if (wick_module_define(module, NULL, good, strlen(good), NULL, &error)) fail_msg("%s", wick_error_message(error));
   assert_int_equal(wick_module_method_count(module), count + 2);
-  assert_int_equal(wick_module_define(NULL, module, good, strlen(good), NULL, &error), WICK_COMPILE);
+  assert_int_equal(wick_module_define(module, NULL, good, strlen(good), NULL, &error), WICK_COMPILE);
   assert_non_null(strstr(wick_error_message(error), "already defined"));
   wick_error_free(error);
 
@@ -196,7 +196,7 @@ static void test_methods_added_to_a_module(void **state) {
   if (wick_compile_with(NULL, outer, strlen(outer), &options, &program, &error))
     fail_msg("%s", wick_error_message(error));
   static const char self[] = "def loop(self, x: Tensor) -> Tensor:\n  return net(x)\n";
-  assert_int_equal(wick_module_define(NULL, module, self, strlen(self), &options, &error), WICK_COMPILE);
+  assert_int_equal(wick_module_define(module, NULL, self, strlen(self), &options, &error), WICK_COMPILE);
   assert_non_null(strstr(wick_error_message(error), "keep itself alive"));
   wick_error_free(error);
   float data[6] = {1, 2, 3, 4, 5, 6};
@@ -227,14 +227,14 @@ static void test_definitions_added_to_a_text(void **state) {
                     whole[] =
                         "class Half:\n  def __init__(self, x: int):\n    self.x = x\n"
                         "def half(x: int) -> int:\n  return Half(x).x\n";
-  if (wick_module_define(NULL, module, more, strlen(more), NULL, &error)) fail_msg("%s", wick_error_message(error));
+  if (wick_module_define(module, NULL, more, strlen(more), NULL, &error)) fail_msg("%s", wick_error_message(error));
   assert_int_equal(call(module, "quad", 3), 12);
-  assert_int_equal(wick_module_define(NULL, module, again, strlen(again), NULL, &error), WICK_COMPILE);
+  assert_int_equal(wick_module_define(module, NULL, again, strlen(again), NULL, &error), WICK_COMPILE);
   wick_error_free(error);
   assert_int_equal(wick_module_method_count(module), 2);
-  assert_int_equal(wick_module_define(NULL, module, half, strlen(half), NULL, &error), WICK_COMPILE);
+  assert_int_equal(wick_module_define(module, NULL, half, strlen(half), NULL, &error), WICK_COMPILE);
   wick_error_free(error);
-  if (wick_module_define(NULL, module, whole, strlen(whole), NULL, &error)) fail_msg("%s", wick_error_message(error));
+  if (wick_module_define(module, NULL, whole, strlen(whole), NULL, &error)) fail_msg("%s", wick_error_message(error));
   assert_int_equal(call(module, "half", 3), 3);
   wick_module_release(module);
 }
@@ -256,7 +256,7 @@ static void test_definitions_while_plans_are_made(void **state) {
     for (int k = 0; k < STATEMENTS; k++)
       length += snprintf(text + length, TEXT_BYTES - (size_t)length, "  x = self.forward(x) * %d\n", k);
     length += snprintf(text + length, TEXT_BYTES - (size_t)length, "  return x\n");
-    if (wick_module_define(NULL, module, text, (size_t)length, NULL, &error)) fail_msg("%s", wick_error_message(error));
+    if (wick_module_define(module, NULL, text, (size_t)length, NULL, &error)) fail_msg("%s", wick_error_message(error));
     for (int k = 0; k < 3; k++) {
       if (wick_run(module, name, (const wick_value *const[]){input}, 1, NULL, 0, NULL, &output, &error))
         fail_msg("%s", wick_error_message(error));
@@ -287,7 +287,7 @@ static void test_programs_can_not_use_each_other_both_ways(void **state) {
   assert_int_equal(wick_compile_with(NULL, user, strlen(user), &options, &second, NULL), WICK_OK);
   assert_int_equal(call(second, "f", 1), 2);
   options.user = second;
-  assert_int_equal(wick_module_define(NULL, first, back, strlen(back), &options, &error), WICK_COMPILE);
+  assert_int_equal(wick_module_define(first, NULL, back, strlen(back), &options, &error), WICK_COMPILE);
   assert_non_null(strstr(wick_error_message(error), "both ways"));
   wick_error_free(error);
   wick_module_release(first);

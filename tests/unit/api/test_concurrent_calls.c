@@ -29,7 +29,7 @@ static int calls_a_thread(void) {
 }
 
 typedef struct Shared {
-  const wick_module *module;
+  wick_module *module;
   const char *method; /* NULL: each thread another */
   wick_value *argument, *object;
   _Atomic int left, failed;
@@ -149,7 +149,7 @@ static void freeze(Shared *s) {
   const char *const names[] = {"replaced", "window"};
   wick_module *frozen = NULL;
   wick_value *result = NULL;
-  assert_int_equal(wick_module_freeze(NULL, s->module, names, 2, &frozen, NULL), WICK_OK);
+  assert_int_equal(wick_module_freeze(s->module, NULL, names, 2, &frozen, NULL), WICK_OK);
   const wick_value *arguments[] = {s->argument};
   for (int i = 0; i < 2; i++) {
     assert_int_equal(wick_run(frozen, names[i], arguments, 1, NULL, 0, NULL, &result, NULL), WICK_OK);
@@ -164,24 +164,24 @@ static void choose(Shared *s) {
   (void)s;
   wick_executor_options options = {.size = sizeof options, .executor = executor % 4, .max_plans = executor % 5};
   executor++;
-  assert_int_equal(wick_set_executor(NULL, &options, NULL), WICK_OK);
-  wick_set_optimize(NULL, executor & 1);
-  assert_int_equal(wick_set_backend(NULL, "cpu", executor % 3, NULL), WICK_OK);
+  assert_int_equal(wick_runtime_set_executor(NULL, &options, NULL), WICK_OK);
+  wick_runtime_set_optimize(NULL, executor & 1);
+  assert_int_equal(wick_runtime_set_backend(NULL, "cpu", executor % 3, NULL), WICK_OK);
   trim(s);
 }
 
 static void as_before(void) {
   wick_executor_options options = {.size = sizeof options};
-  assert_int_equal(wick_set_executor(NULL, &options, NULL), WICK_OK);
-  wick_set_optimize(NULL, 1);
-  assert_int_equal(wick_set_backend(NULL, "cpu", WICK_BACKEND_DEFAULT, NULL), WICK_OK);
+  assert_int_equal(wick_runtime_set_executor(NULL, &options, NULL), WICK_OK);
+  wick_runtime_set_optimize(NULL, 1);
+  assert_int_equal(wick_runtime_set_backend(NULL, "cpu", WICK_BACKEND_DEFAULT, NULL), WICK_OK);
 }
 
 /* ---- tests ---- */
 
 static void call_beside(int threads, const char *method, uint32_t executor, void beside(Shared *shared)) {
   wick_executor_options options = {.size = sizeof options, .executor = executor};
-  assert_int_equal(wick_set_executor(NULL, &options, NULL), WICK_OK);
+  assert_int_equal(wick_runtime_set_executor(NULL, &options, NULL), WICK_OK);
   wick_module *module = load();
   assert_int_equal(wick_module_train(module, 0, NULL), WICK_OK);
   Shared shared = {.module = module, .method = method, .argument = row_of_ones(16)};

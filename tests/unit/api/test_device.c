@@ -78,14 +78,14 @@ static int teardown(void **state) {
 static wick_value *matrix(float first) {
   wick_value *v;
   assert_int_equal(wick_tensor_new(DTYPE_FLOAT32, 2, (int64_t[]){2, 3}, &v, NULL), WICK_OK);
-  float *data = wick_tensor_data(v);
+  float *data = wick_tensor_mutable_data(v);
   for (int i = 0; i < 6; i++) data[i] = first + (float)i;
   return v;
 }
 static wick_value *square(void) {
   wick_value *v;
   assert_int_equal(wick_tensor_new(DTYPE_FLOAT32, 2, (int64_t[]){3, 3}, &v, NULL), WICK_OK);
-  for (int i = 0; i < 9; i++) ((float *)wick_tensor_data(v))[i] = (float)(i % 4) - 1;
+  for (int i = 0; i < 9; i++) ((float *)wick_tensor_mutable_data(v))[i] = (float)(i % 4) - 1;
   return v;
 }
 

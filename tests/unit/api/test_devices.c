@@ -58,7 +58,7 @@ static wick_module *compiled(const char *device_map) {
   assert_int_equal(wick_compile_with(NULL, program, strlen(program), &options, &module, NULL), WICK_OK);
   return module;
 }
-static wick_value *run(const wick_module *module, const char *function, const char *device, wick_error **error) {
+static wick_value *run(wick_module *module, const char *function, const char *device, wick_error **error) {
   wick_value *argument = wick_value_string(device, strlen(device)), *result;
   wick_run(module, function, (const wick_value *[]){argument}, 1, NULL, 0, NULL, &result, error);
   wick_value_release(argument);
@@ -103,7 +103,7 @@ static void test_with_map(void **state) {
   assert_string_equal(replaced, "cuda, mps, hpu");
   wick_text_free(replaced);
   wick_compile_options options = {.size = sizeof options, .device_map = "*=cpu"};
-  assert_int_equal(wick_module_define(NULL, module, "def g(x):\n    return x\n", 24, &options, NULL),
+  assert_int_equal(wick_module_define(module, NULL, "def g(x):\n    return x\n", 24, &options, NULL),
                    WICK_INVALID_ARGUMENT);
   wick_module_release(module);
 }

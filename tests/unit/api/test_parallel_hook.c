@@ -115,7 +115,7 @@ static wick_module *compile_with(Parallel *parallel, Host *host) {
   return module;
 }
 
-static wick_value *call(const wick_module *module, const char *function, int64_t number) {
+static wick_value *call(wick_module *module, const char *function, int64_t number) {
   wick_value *argument = wick_value_int(number), *out = NULL;
   const wick_value *arguments[] = {argument};
   wick_error *error = NULL;

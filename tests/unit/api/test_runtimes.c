@@ -91,7 +91,7 @@ static const char source[] =
 static wick_value *ones(int32_t ndim, const int64_t *sizes) {
   wick_value *x;
   assert_int_equal(wick_tensor_new(WICK_FLOAT32, ndim, sizes, &x, NULL), WICK_OK);
-  float *data = wick_tensor_data(x);
+  float *data = wick_tensor_mutable_data(x);
   for (int64_t i = 0; i < wick_tensor_count(x); i++) data[i] = (float)(i % 7) * 0.1f;
   return x;
 }
@@ -320,7 +320,7 @@ static void test_plans(void **state) {
     wick_runtime *runtime = runtime_of(NULL, 0, 0);
     wick_executor_options options = {
         .size = sizeof options, .executor = WICK_EXECUTOR_SPECIALIZING, .max_plans = max_plans[i], .synchronous = 1};
-    assert_int_equal(wick_set_executor(runtime, &options, NULL), WICK_OK);
+    assert_int_equal(wick_runtime_set_executor(runtime, &options, NULL), WICK_OK);
     wick_module *module = compile(runtime);
     uint64_t before = stats_now().compiles;
     for (int32_t ndim = 1; ndim <= KINDS; ndim++) {
@@ -395,8 +395,8 @@ static void test_sharing(void **state) {
     wick_module *module, *clone;
     wick_value *x = ones(2, (int64_t[]){8, 8}), *out;
     assert_int_equal(wick_module_new(first, "M", NULL, 0, &module, NULL), WICK_OK);
-    assert_int_equal(wick_module_define(first, module, method, strlen(method), NULL, NULL), WICK_OK);
-    assert_int_equal(wick_module_clone(second, module, 1, &clone, NULL), WICK_OK);
+    assert_int_equal(wick_module_define(module, first, method, strlen(method), NULL, NULL), WICK_OK);
+    assert_int_equal(wick_module_clone(module, second, 1, &clone, NULL), WICK_OK);
     wick_module_release(module);
     wick_runtime_release(first);
     for (int k = 0; k < 4; k++) {

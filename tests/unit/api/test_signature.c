@@ -67,7 +67,7 @@ static void assert_methods_say(const char *text, const char *method, const char 
                                  weight("table", 2, (int64_t[]){100, 6}), weight("scale", 1, (int64_t[]){8})};
   FINE(wick_module_new(NULL, "Net", attributes, 4, &module, &e));
   for (int i = 0; i < 4; i++) wick_value_release((wick_value *)(uintptr_t)attributes[i].value);
-  FINE(wick_module_define(NULL, module, text, strlen(text), NULL, &e));
+  FINE(wick_module_define(module, NULL, text, strlen(text), NULL, &e));
   assert_says(module, method, expected);
   wick_module_release(module);
 }

@@ -79,11 +79,11 @@ static void test_options(void **state) {
     wick_runtime *runtime;
     wick_error *error = NULL;
     settle(wick_runtime_new(NULL, &runtime, &error), error);
-    settle(wick_set_executor(runtime, &how, &error), error);
-    assert_int_equal(wick_torch_version(runtime), WICK_TORCH_1);
+    settle(wick_runtime_set_executor(runtime, &how, &error), error);
+    assert_int_equal(wick_runtime_torch_version(runtime), WICK_TORCH_1);
     wick_module *first = compiled(runtime, WICK_TORCH_DEFAULT), *second = compiled(runtime, WICK_TORCH_2);
-    settle(wick_set_torch_version(runtime, WICK_TORCH_2, &error), error);
-    assert_int_equal(wick_torch_version(runtime), WICK_TORCH_2);
+    settle(wick_runtime_set_torch_version(runtime, WICK_TORCH_2, &error), error);
+    assert_int_equal(wick_runtime_torch_version(runtime), WICK_TORCH_2);
     wick_module *third = compiled(runtime, WICK_TORCH_DEFAULT), *fourth = compiled(runtime, WICK_TORCH_1);
     check(first, WICK_TORCH_1);
     check(second, WICK_TORCH_2);
@@ -93,7 +93,7 @@ static void test_options(void **state) {
     for (size_t i = 0; i < 4; i++) wick_module_release(all[i]);
     wick_runtime_release(runtime);
   }
-  assert_int_equal(wick_torch_version(NULL), WICK_TORCH_1);
+  assert_int_equal(wick_runtime_torch_version(NULL), WICK_TORCH_1);
 }
 
 static void test_refusals(void **state) {
@@ -107,7 +107,7 @@ static void test_refusals(void **state) {
   wick_error_free(error);
   assert_int_equal(wick_load(NULL, "none.pt", &load, &other, &error), WICK_INVALID_ARGUMENT);
   wick_error_free(error);
-  assert_int_equal(wick_set_torch_version(NULL, 3, &error), WICK_INVALID_ARGUMENT);
+  assert_int_equal(wick_runtime_set_torch_version(NULL, 3, &error), WICK_INVALID_ARGUMENT);
   wick_error_free(error);
   options.torch_version = WICK_TORCH_2; /* of what is there already */
   assert_int_equal(wick_module_define(NULL, module, "def g():\n    return 1\n", 22, &options, &error),

@@ -84,7 +84,7 @@ static void net_init(Net *net) {
   wick_runtime_options options = {.size = sizeof options, .print = on_print, .user = net};
   wick_executor_options executor = {.size = sizeof executor, .executor = WICK_EXECUTOR_PROFILING, .synchronous = 1};
   assert_int_equal(wick_runtime_new(&options, &net->runtime, NULL), WICK_OK);
-  assert_int_equal(wick_set_executor(net->runtime, &executor, NULL), WICK_OK);
+  assert_int_equal(wick_runtime_set_executor(net->runtime, &executor, NULL), WICK_OK);
   assert_int_equal(wick_compile(net->runtime, source, strlen(source), "program.py", &net->module, NULL), WICK_OK);
   wick_trim();
 }
@@ -120,7 +120,7 @@ static float first_of(const wick_value *value) {
 
 enum { DEPTH = 3000 };
 
-static void call_deep(const wick_module *module) {
+static void call_deep(wick_module *module) {
   wick_value *n = wick_value_int(0), *out;
   wick_run_options options = {.size = sizeof options, .executor = WICK_EXECUTOR_SIMPLE};
   assert_int_equal(wick_run(module, "f0", (const wick_value *const[]){n}, 1, NULL, 0, &options, &out, NULL), WICK_OK);

@@ -64,7 +64,7 @@ static wick_value *ones(int64_t count) {
 }
 
 /* Whether a call with ones ends as it should. */
-static bool ends(const wick_module *module, const char *method, int64_t count, wick_status expected) {
+static bool ends(wick_module *module, const char *method, int64_t count, wick_status expected) {
   wick_value *x = ones(count), *out = NULL;
   wick_error *error = NULL;
   wick_status status = wick_run(module, method, (const wick_value *const[]){x}, 1, NULL, 0, NULL, &out, &error);

@@ -170,7 +170,7 @@ static wick_value *ones(const char *sizes) {
   int32_t count = 0;
   for (char *end; *sizes; sizes = *end ? end + 1 : end) of[count++] = strtoll(sizes, &end, 10);
   assert_int_equal(wick_tensor_new(WICK_FLOAT32, count, of, &x, NULL), WICK_OK);
-  float *data = wick_tensor_data(x);
+  float *data = wick_tensor_mutable_data(x);
   for (int64_t i = 0; i < wick_tensor_count(x); i++) data[i] = (float)(i % 7) * 0.1f;
   return x;
 }

@@ -65,7 +65,7 @@ static wick_value *input_of(DType dtype) {
   return value;
 }
 
-static wick_value *run(const wick_module *module, const char *function, const wick_value *x, uint32_t executor,
+static wick_value *run(wick_module *module, const char *function, const wick_value *x, uint32_t executor,
                        wick_profile *profile) {
   wick_run_options options = {.size = sizeof options, .executor = executor, .profile = profile};
   wick_value *result;
@@ -175,7 +175,7 @@ static void gradients_are_recorded(void **state) {
 /* ---- threads ---- */
 
 typedef struct Caller {
-  const wick_module *module;
+  wick_module *module;
   const wick_value *x;
   wick_value *result;
 } Caller;
@@ -241,7 +241,7 @@ static void declines_are_static(void **state) {
 static int setup(void **state) {
   (void)state;
   const wick_executor_options options = {.size = sizeof options, .synchronous = 1};
-  return wick_set_executor(NULL, &options, NULL) != WICK_OK;
+  return wick_runtime_set_executor(NULL, &options, NULL) != WICK_OK;
 }
 
 int main(void) {

@@ -612,7 +612,7 @@ static void meta_tensors(void **state) {
 static int plans_at_once(void **state) {
   (void)state;
   const wick_executor_options options = {.size = sizeof options, .synchronous = 1};
-  return wick_set_executor(NULL, &options, NULL) != WICK_OK;
+  return wick_runtime_set_executor(NULL, &options, NULL) != WICK_OK;
 }
 
 int main(void) {

@@ -86,7 +86,7 @@ static wick_runtime *runtime_with(uint32_t executor, uint32_t synchronous, uint3
   wick_executor_options options = {
       .size = sizeof options, .executor = executor, .synchronous = synchronous, .bailout_depth = depth};
   assert_int_equal(wick_runtime_new(NULL, &runtime, NULL), WICK_OK);
-  assert_int_equal(wick_set_executor(runtime, &options, NULL), WICK_OK);
+  assert_int_equal(wick_runtime_set_executor(runtime, &options, NULL), WICK_OK);
   return runtime;
 }
 
@@ -364,7 +364,7 @@ static void test_changing_shapes_settle(void **state) {
 static void test_unoptimized(void **state) {
   (void)state;
   wick_runtime *runtime = runtime_with(WICK_EXECUTOR_PROFILING, 1, 0);
-  wick_set_optimize(runtime, 0);
+  wick_runtime_set_optimize(runtime, 0);
   wick_module *module = compile(runtime);
   for (int k = 0; k < 3; k++)
     assert_float_equal(run2(module, "shapes", ones(3), wick_value_int(4)), expected_shapes(3, 4), 1e-3);
@@ -453,7 +453,7 @@ static void test_precisions_do_not_meet(void **state) {
     for (uint32_t max_plans = 0; max_plans < 2; max_plans++) {
       wick_executor_options options = {.size = sizeof options, .executor = executor, .max_plans = max_plans};
       wick_runtime *runtime = runtime_with(executor, 0, 1);
-      assert_int_equal(wick_set_executor(runtime, &options, NULL), WICK_OK);
+      assert_int_equal(wick_runtime_set_executor(runtime, &options, NULL), WICK_OK);
       wick_module *module = compile(runtime);
       for (int precision = 0; precision < PRECISION_LIMIT; precision++) {
         atomic_store(&runtime_of(runtime)->precision, (uint8_t)precision);
@@ -474,7 +474,7 @@ static void test_options_are_checked(void **state) {
   (void)state;
   wick_executor_options options = {.size = sizeof options, .executor = 9};
   wick_error *error = NULL;
-  assert_int_not_equal(wick_set_executor(NULL, &options, &error), WICK_OK);
+  assert_int_not_equal(wick_runtime_set_executor(NULL, &options, &error), WICK_OK);
   wick_error_free(error);
 }
 

@@ -100,7 +100,7 @@ static wick_module *module_of(const char *class_name, const Named *named, size_t
     attributes[i] = (wick_attribute){sizeof *attributes, named[i].kind, named[i].name, named[i].value};
   wick_module *module;
   FINE(wick_module_new(NULL, class_name, attributes, count, &module, &e));
-  FINE(wick_module_define(NULL, module, program, strlen(program), NULL, &e));
+  FINE(wick_module_define(module, NULL, program, strlen(program), NULL, &e));
   for (size_t i = 0; i < count; i++) wick_value_release(named[i].value);
   return module;
 }
@@ -112,7 +112,7 @@ static wick_module *net(float weight) {
                                            {"scale", wick_value_double(0.5), WICK_ATTRIBUTE}},
                                  3, INNER),
               *other;
-  FINE(wick_module_clone(NULL, inner, 0, &other, &e));
+  FINE(wick_module_clone(inner, NULL, 0, &other, &e));
   wick_value *first = floats(7), *list, *tripled = floats(weight * 3);
   FINE(wick_value_list((const wick_value *const[]){first}, 1, &list, &e));
   FINE(wick_module_set(other, "weight", tripled, &e));
@@ -238,7 +238,7 @@ static void write_in_place(wick_module *m) {
   wick_value *inner;
   wick_module *submodule;
   FINE(wick_module_get(m, "inner", &inner, &e));
-  FINE(wick_module_of_object(NULL, inner, &submodule, &e));
+  FINE(wick_module_of_object(inner, NULL, &submodule, &e));
   FINE(wick_run(submodule, "double", NULL, 0, NULL, 0, NULL, NULL, &e));
   wick_module_release(submodule);
   wick_value_release(inner);
@@ -255,7 +255,7 @@ static void write_to_view(wick_module *m) {
 static void write_through_pointer(wick_module *m) {
   wick_value *weight;
   FINE(wick_module_get(m, "inner.weight", &weight, &e));
-  ((float *)wick_tensor_data(weight))[2] = 33;
+  ((float *)wick_tensor_mutable_data(weight))[2] = 33;
   wick_value_release(weight);
 }
 static void copy_from_memory(wick_module *m) {
@@ -357,7 +357,7 @@ static void test_instances_in_turn(void **state) {
   (void)state;
   wick_module *modules[3] = {net(3)};
   for (int i = 1; i < 3; i++) {
-    FINE(wick_module_clone(NULL, modules[0], i == 1, &modules[i], &e));
+    FINE(wick_module_clone(modules[0], NULL, i == 1, &modules[i], &e));
     set(modules[i], "inner.weight", floats((float)(20 * i)));
   }
   for (int k = 0; k < SETTLING_CALLS; k++)
@@ -373,7 +373,7 @@ static void test_instances_in_turn(void **state) {
   wick_module_release(modules[0]); /* what lies at its place next is another */
   for (int k = 0; k < 5; k++) {
     wick_module *again;
-    FINE(wick_module_clone(NULL, modules[1], 0, &again, &e));
+    FINE(wick_module_clone(modules[1], NULL, 0, &again, &e));
     set(again, "inner.weight", floats((float)k));
     check_forward(again);
     wick_module_release(again);
@@ -452,7 +452,7 @@ static void test_weights_go(void **state) {
   float memory[3] = {1, 2, 3};
   wick_module *module = net(3), *copy;
   settle(module);
-  FINE(wick_module_clone(NULL, module, 1, &copy, &e));
+  FINE(wick_module_clone(module, NULL, 1, &copy, &e));
   atomic_store(&freed, 0);
   set(copy, "inner.weight", watched(memory));
   for (int k = 0; k < 3; k++) check_forward(copy);
@@ -504,7 +504,7 @@ static void *write_again(void *argument) {
 static void test_threads(void **state) {
   (void)state;
   wick_module *module = net(3), *copy;
-  FINE(wick_module_clone(NULL, module, 1, &copy, &e));
+  FINE(wick_module_clone(module, NULL, 1, &copy, &e));
   wick_value *x = floats(1);
   for (int k = 0; k < SETTLING_CALLS; k++) {
     check(module, "maybe", (const wick_value *const[]){x, x}, 2);
@@ -534,7 +534,7 @@ static void test_threads(void **state) {
 
 int main(void) {
   wick_executor_options options = {.size = sizeof options, .executor = WICK_EXECUTOR_PROFILING, .synchronous = 1};
-  if (wick_set_executor(NULL, &options, NULL)) return 1;
+  if (wick_runtime_set_executor(NULL, &options, NULL)) return 1;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_writes_are_seen), cmocka_unit_test(test_instances_in_turn),
       cmocka_unit_test(test_methods_in_turn), cmocka_unit_test(test_uses),

@@ -51,7 +51,7 @@ static wick_module *net(const char *change) {
   int length = snprintf(program, sizeof program, "%sdef change(self):\n    %s\n", NET, change);
   wick_module *module;
   FINE(wick_module_new(NULL, "Net", attributes, 4, &module, &e));
-  FINE(wick_module_define(NULL, module, program, (size_t)length, NULL, &e));
+  FINE(wick_module_define(module, NULL, program, (size_t)length, NULL, &e));
   for (int i = 0; i < 4; i++) wick_value_release(values[i]);
   return module;
 }
@@ -158,7 +158,7 @@ static void begin(wick_module *module, const Change *c) {
   char program[256];
   int length = snprintf(program, sizeof program, "def begin(self):\n    %s\n", c->before);
   wick_run_options options = {.size = sizeof options, .grad = c->grad};
-  FINE(wick_module_define(NULL, module, program, (size_t)length, NULL, &e));
+  FINE(wick_module_define(module, NULL, program, (size_t)length, NULL, &e));
   FINE(wick_run(module, "begin", NULL, 0, NULL, 0, &options, NULL, &e));
 }
 
@@ -206,8 +206,8 @@ static void test_instances(void **state) {
   (void)state;
   wick_module *module = net("self.weight.t_()"), *shares, *copy;
   settle(module, "forward", WICK_GRAD_OFF, "first");
-  FINE(wick_module_clone(NULL, module, 1, &shares, &e));
-  FINE(wick_module_clone(NULL, module, 0, &copy, &e));
+  FINE(wick_module_clone(module, NULL, 1, &shares, &e));
+  FINE(wick_module_clone(module, NULL, 0, &copy, &e));
   settle(shares, "forward", WICK_GRAD_OFF, "shares");
   settle(copy, "forward", WICK_GRAD_OFF, "copy");
   assert_none_asked(module, "forward", WICK_GRAD_OFF, "first");
@@ -282,7 +282,7 @@ static void test_threads(void **state) {
 
 int main(void) {
   wick_executor_options options = {.size = sizeof options, .executor = WICK_EXECUTOR_PROFILING, .synchronous = 1};
-  if (wick_set_executor(NULL, &options, NULL)) return 1;
+  if (wick_runtime_set_executor(NULL, &options, NULL)) return 1;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_settled_calls_ask_none),
       cmocka_unit_test(test_changes_are_seen),

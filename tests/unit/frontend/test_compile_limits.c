@@ -76,10 +76,10 @@ static void test_define(void **state) {
   char *text = program_of("", functions, 20000, "");
   wick_compile_options options = {.size = sizeof options, .deadline_ns = 5000000};
   size_t before = wick_module_method_count(module);
-  assert_int_equal(wick_module_define(NULL, module, text, strlen(text), &options, NULL), WICK_DEADLINE);
+  assert_int_equal(wick_module_define(module, NULL, text, strlen(text), &options, NULL), WICK_DEADLINE);
   assert_int_equal(wick_module_method_count(module), before);
   options = (wick_compile_options){.size = sizeof options};
-  assert_int_equal(wick_module_define(NULL, module, text, strlen(text), &options, NULL), WICK_OK);
+  assert_int_equal(wick_module_define(module, NULL, text, strlen(text), &options, NULL), WICK_OK);
   assert_int_equal(wick_module_method_count(module), before + 20000);
   wick_module_release(module);
   free(text);

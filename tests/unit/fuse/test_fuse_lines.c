@@ -350,7 +350,7 @@ static void call_all(uint32_t executor, StrBuf *out) {
   wick_module *module;
   wick_executor_options options = {.size = sizeof options, .executor = executor, .synchronous = 1};
   assert_int_equal(wick_runtime_new(NULL, &runtime, NULL), WICK_OK);
-  assert_int_equal(wick_set_executor(runtime, &options, NULL), WICK_OK);
+  assert_int_equal(wick_runtime_set_executor(runtime, &options, NULL), WICK_OK);
   assert_int_equal(wick_compile(runtime, source, strlen(source), "f.py", &module, NULL), WICK_OK);
   for (int turn = 0; turn < 3; turn++)
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)

@@ -27,7 +27,7 @@ static void test_constants(void **state) {
   (void)state;
   wick_module *module = load(), *frozen;
   assert_int_equal(wick_module_train(module, 0, NULL), WICK_OK);
-  assert_int_equal(wick_module_freeze(NULL, module, NULL, 0, &frozen, NULL), WICK_OK);
+  assert_int_equal(wick_module_freeze(module, NULL, NULL, 0, &frozen, NULL), WICK_OK);
   assert_true(count_attributes(module) > 0);
   assert_int_equal(count_attributes(frozen), 0);
   wick_graph *graph;
@@ -49,7 +49,7 @@ static void test_folds(void **state) {
   size_t convolutions = 0;
   assert_int_equal(wick_load(NULL, "model/digits_cnn.pt", NULL, &module, NULL), WICK_OK);
   assert_int_equal(wick_module_train(module, 0, NULL), WICK_OK);
-  assert_int_equal(wick_module_freeze(NULL, module, NULL, 0, &frozen, NULL), WICK_OK);
+  assert_int_equal(wick_module_freeze(module, NULL, NULL, 0, &frozen, NULL), WICK_OK);
   assert_int_equal(wick_graph_of_method(frozen, "forward", 0, &graph, NULL), WICK_OK);
   for (wick_node *node = wick_block_first(wick_graph_block(graph)); node; node = wick_node_next(node)) {
     assert_string_not_equal(wick_node_kind(node), "aten::batch_norm");
@@ -66,9 +66,9 @@ static void test_preserved(void **state) {
   wick_module *module = load(), *frozen;
   const char *const keep[] = {"training"}, *const unknown[] = {"no_such_thing"};
   assert_int_equal(wick_module_train(module, 0, NULL), WICK_OK);
-  assert_int_equal(wick_module_freeze(NULL, module, unknown, 1, &frozen, NULL), WICK_NOT_FOUND);
+  assert_int_equal(wick_module_freeze(module, NULL, unknown, 1, &frozen, NULL), WICK_NOT_FOUND);
   assert_null(frozen);
-  assert_int_equal(wick_module_freeze(NULL, module, keep, 1, &frozen, NULL), WICK_OK);
+  assert_int_equal(wick_module_freeze(module, NULL, keep, 1, &frozen, NULL), WICK_OK);
   wick_value *object = wick_module_object(frozen), *training = wick_value_get_text(object, "training");
   assert_non_null(training);
   wick_value_release(training);
@@ -81,7 +81,7 @@ static void test_training(void **state) {
   (void)state;
   wick_module *module = load(), *frozen;
   assert_int_equal(wick_module_train(module, 1, NULL), WICK_OK);
-  assert_int_equal(wick_module_freeze(NULL, module, NULL, 0, &frozen, NULL), WICK_INVALID_ARGUMENT);
+  assert_int_equal(wick_module_freeze(module, NULL, NULL, 0, &frozen, NULL), WICK_INVALID_ARGUMENT);
   wick_module_release(module);
 }
 

@@ -61,9 +61,9 @@ static wick_value *input_of(const Line *line, uint32_t dtype) {
   for (int64_t i = 0; i < 12 * line->n; i++) {
     float v = (float)element(line, i);
     if (dtype == WICK_FLOAT32)
-      ((float *)wick_tensor_data(x))[i] = v;
+      ((float *)wick_tensor_mutable_data(x))[i] = v;
     else
-      ((double *)wick_tensor_data(x))[i] = (double)v;
+      ((double *)wick_tensor_mutable_data(x))[i] = (double)v;
   }
   return x;
 }
@@ -74,9 +74,9 @@ static wick_value *weight_of(const Line *line, uint32_t dtype) {
   for (int64_t i = 0; i < line->n; i++) {
     float v = 0.5f + (float)(i % 7) / 8;
     if (dtype == WICK_FLOAT32)
-      ((float *)wick_tensor_data(w))[i] = v;
+      ((float *)wick_tensor_mutable_data(w))[i] = v;
     else
-      ((double *)wick_tensor_data(w))[i] = (double)v;
+      ((double *)wick_tensor_mutable_data(w))[i] = (double)v;
   }
   return w;
 }
@@ -87,7 +87,7 @@ static double at(const wick_tensor_view *view, int64_t i) {
   return view->dtype == WICK_FLOAT32 ? (double)((const float *)view->data)[place] : ((const double *)view->data)[place];
 }
 
-static wick_value *call(const wick_module *module, const char *name, const Line *line, uint32_t dtype) {
+static wick_value *call(wick_module *module, const char *name, const Line *line, uint32_t dtype) {
   wick_value *x = input_of(line, dtype), *w = weight_of(line, dtype), *y;
   wick_error *error = NULL;
   fine(wick_run(module, name, (const wick_value *const[]){x, w}, 2, NULL, 0, NULL, &y, &error), error);
@@ -120,7 +120,7 @@ static void test_far_from_zero(void **state) {
     wick_error *error = NULL;
     wick_executor_options options = {.size = sizeof options, .executor = executors[e], .synchronous = 1};
     fine(wick_runtime_new(NULL, &runtime, &error), error);
-    fine(wick_set_executor(runtime, &options, &error), error);
+    fine(wick_runtime_set_executor(runtime, &options, &error), error);
     fine(wick_compile(runtime, program, strlen(program), "far.py", &module, &error), error);
     for (size_t i = 0; i < wick_module_method_count(module); i++)
       for (size_t k = 0; k < sizeof lines / sizeof *lines; k++) {

@@ -70,7 +70,7 @@ static wick_runtime *runtime_without_fusion(void) {
   wick_executor_options options = {
       .size = sizeof options, .executor = WICK_EXECUTOR_SPECIALIZING, .profiled_runs = 1, .synchronous = 1};
   assert_int_equal(wick_runtime_new(NULL, &runtime, NULL), WICK_OK);
-  assert_int_equal(wick_set_executor(runtime, &options, NULL), WICK_OK);
+  assert_int_equal(wick_runtime_set_executor(runtime, &options, NULL), WICK_OK);
   assert_int_equal(wick_enable_backend(WICK_BACKEND_TILE, 0, NULL), WICK_OK);
   return runtime;
 }

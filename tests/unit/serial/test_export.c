@@ -73,7 +73,7 @@ static char *failing_trace(wick_module *module, long long number) {
 static void save_program(void) {
   wick_module *module;
   assert_int_equal(wick_compile(NULL, program, strlen(program), "folder/program.py", &module, NULL), WICK_OK);
-  assert_int_equal(wick_module_save(NULL, module, first, "forward", NULL), WICK_OK);
+  assert_int_equal(wick_module_save(module, NULL, first, "forward", NULL), WICK_OK);
   wick_module_release(module);
 }
 
@@ -92,7 +92,7 @@ static void test_errors_lead_to_the_source(void **state) {
     /* The lines around it are there, not those of other functions. */
     assert_non_null(strstr(trace, "raise ValueError('too many: ' + names[i])"));
     assert_null(strstr(trace, "12345"));
-    assert_int_equal(wick_module_save(NULL, module, second, NULL, NULL), WICK_OK);
+    assert_int_equal(wick_module_save(module, NULL, second, NULL, NULL), WICK_OK);
     wick_module_release(module);
     assert_int_equal(wick_load(NULL, second, NULL, &again, NULL), WICK_OK);
     char *same = failing_trace(again, 2);
@@ -109,7 +109,7 @@ static void test_the_same_bytes(void **state) {
   size_t lengths[2];
   save_program();
   assert_int_equal(wick_load(NULL, first, NULL, &module, NULL), WICK_OK);
-  assert_int_equal(wick_module_save(NULL, module, second, NULL, NULL), WICK_OK);
+  assert_int_equal(wick_module_save(module, NULL, second, NULL, NULL), WICK_OK);
   wick_module_release(module);
   char *bytes[2] = {contents(first, &lengths[0]), contents(second, &lengths[1])};
   assert_int_equal(lengths[0], lengths[1]);
@@ -128,7 +128,7 @@ static void expect_record(const char *text, const char *file, const char *record
   size_t length;
   snprintf(path, sizeof path, "%s/%s", folder, file);
   assert_int_equal(wick_compile(NULL, text, strlen(text), NULL, &module, NULL), WICK_OK);
-  assert_int_equal(wick_module_save(NULL, module, path, "forward", NULL), WICK_OK);
+  assert_int_equal(wick_module_save(module, NULL, path, "forward", NULL), WICK_OK);
   wick_module_release(module);
   char *data = contents(path, &length);
   if (!memmem(data, length, record, strlen(record))) fail_msg("%s has no record %s", file, record);
@@ -157,7 +157,7 @@ static void test_long_expressions_keep_their_order(void **state) {
   wick_module *module;
   wick_value *output;
   assert_int_equal(wick_compile(NULL, text, strlen(text), "order.py", &module, NULL), WICK_OK);
-  assert_int_equal(wick_module_save(NULL, module, first, "forward", NULL), WICK_OK);
+  assert_int_equal(wick_module_save(module, NULL, first, "forward", NULL), WICK_OK);
   wick_module_release(module);
   assert_int_equal(wick_load(NULL, first, NULL, &module, NULL), WICK_OK);
   assert_int_equal(wick_run(module, "forward", NULL, 0, NULL, 0, NULL, &output, NULL), WICK_OK);

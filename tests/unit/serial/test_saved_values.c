@@ -20,7 +20,7 @@ static wick_module *again(wick_module *module) {
   int file = mkstemp(path);
   assert_true(file >= 0);
   close(file);
-  if (wick_module_save(NULL, module, path, NULL, &error)) fail_msg("save: %s", wick_error_message(error));
+  if (wick_module_save(module, NULL, path, NULL, &error)) fail_msg("save: %s", wick_error_message(error));
   wick_module_release(module);
   if (wick_load(NULL, path, NULL, &loaded, &error)) fail_msg("load: %s", wick_error_message(error));
   unlink(path);
@@ -261,7 +261,7 @@ static void test_static_methods(void **state) {
   int file = mkstemp(path);
   assert_true(file >= 0);
   close(file);
-  assert_int_equal(wick_module_save(NULL, module, path, "forward", NULL), WICK_OK);
+  assert_int_equal(wick_module_save(module, NULL, path, "forward", NULL), WICK_OK);
   wick_module_release(module);
   if (wick_load(NULL, path, NULL, &module, &error)) fail_msg("%s", wick_error_message(error));
   unlink(path);

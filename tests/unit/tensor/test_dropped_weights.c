@@ -97,7 +97,7 @@ static wick_runtime *runtime_with(uint32_t executor, uint64_t max_bytes) {
   wick_executor_options chosen = {.size = sizeof chosen, .executor = executor, .synchronous = 1};
   wick_runtime *runtime;
   assert_int_equal(wick_runtime_new(&options, &runtime, NULL), WICK_OK);
-  assert_int_equal(wick_set_executor(runtime, &chosen, NULL), WICK_OK);
+  assert_int_equal(wick_runtime_set_executor(runtime, &chosen, NULL), WICK_OK);
   return runtime;
 }
 
@@ -157,17 +157,16 @@ static wick_module *module_new(wick_runtime *runtime, const char *weight, const 
            "    %s\n"
            "    return %s\n",
            forward, weight, *before ? before : "pass", value, weight, *before ? before : "pass", value);
-  wick_module_define(NULL, module, text, strlen(text), NULL, &error);
+  wick_module_define(module, NULL, text, strlen(text), NULL, &error);
   if (error) print_error("%s: %s\n", read, wick_error_message(error));
   assert_null(error);
-  assert_int_equal(wick_module_save(NULL, module, path, NULL, NULL), WICK_OK);
+  assert_int_equal(wick_module_save(module, NULL, path, NULL, NULL), WICK_OK);
   wick_module_release(module);
   assert_int_equal(wick_load(runtime, path, NULL, &module, NULL), WICK_OK); /* all is the runtime's */
   return module;
 }
 
-static wick_value *run(const wick_module *module, const char *method, const wick_value *const *arguments,
-                       size_t count) {
+static wick_value *run(wick_module *module, const char *method, const wick_value *const *arguments, size_t count) {
   wick_value *out = NULL;
   wick_error *error = NULL;
   wick_run(module, method, arguments, count, NULL, 0, NULL, &out, &error);
@@ -175,7 +174,7 @@ static wick_value *run(const wick_module *module, const char *method, const wick
   assert_null(error);
   return out;
 }
-static wick_value *call(const wick_module *module, bool reading) {
+static wick_value *call(wick_module *module, bool reading) {
   wick_value *arguments[] = {tensor(2, (const int64_t[]){8, N}, 7, false),
                              tensor(4, (const int64_t[]){1, 40, 13, 13}, 8, false), wick_value_bool(reading)};
   wick_value *out = run(module, "forward", (const wick_value *const *)arguments, 3);
@@ -183,11 +182,11 @@ static wick_value *call(const wick_module *module, bool reading) {
   return out;
 }
 
-static void settle(const wick_module *module) {
+static void settle(wick_module *module) {
   for (int i = 0; i < 5; i++) wick_value_release(call(module, false));
 }
 /* All weights are dropped in the end. */
-static void settle_dropping(const wick_module *module) {
+static void settle_dropping(wick_module *module) {
   uint64_t before = STATISTIC_GET(dropped_weights);
   settle(module);
   assert_int_equal(STATISTIC_GET(dropped_weights) - before, WEIGHTS);
@@ -242,12 +241,12 @@ static bool same_results(wick_value *a, wick_value *b) { /* releases both */
   wick_value_release(b);
   return is_same;
 }
-static wick_value *weight_of(const wick_module *module, int which) {
+static wick_value *weight_of(wick_module *module, int which) {
   wick_value *value;
   assert_int_equal(wick_module_get(module, weights[which].name, &value, NULL), WICK_OK);
   return value;
 }
-static bool same_weights(const wick_module *a, const wick_module *b) {
+static bool same_weights(wick_module *a, wick_module *b) {
   bool is_same = true;
   for (int i = 0; i < WEIGHTS; i++) is_same &= same_results(weight_of(a, i), weight_of(b, i));
   return is_same;
@@ -313,7 +312,7 @@ static void plans_read(void **state) {
 }
 
 /* Gradients are of the weights as they are. */
-static wick_value *gradient_of(const wick_module *module) {
+static wick_value *gradient_of(wick_module *module) {
   wick_run_options options = {.size = sizeof options, .grad = WICK_GRAD_ON};
   wick_value *sum, *gradient, *weight;
   wick_error *error = NULL;
@@ -346,7 +345,7 @@ static wick_value *op(const char *name, const wick_value *argument) {
   return out;
 }
 
-static wick_value *by_data(const wick_module *module, int which) {
+static wick_value *by_data(wick_module *module, int which) {
   wick_value *weight = weight_of(module, which), *copy;
   assert_int_equal(wick_value_copy(weight, &copy, NULL), WICK_OK);
   assert_non_null(wick_tensor_data(weight));
@@ -354,7 +353,7 @@ static wick_value *by_data(const wick_module *module, int which) {
   wick_value_release(weight);
   return copy;
 }
-static wick_value *by_dlpack(const wick_module *module, int which) {
+static wick_value *by_dlpack(wick_module *module, int which) {
   wick_value *weight = weight_of(module, which), *back;
   wick_value *detached = op("aten::detach", weight);
   struct DLManagedTensor *exported;
@@ -364,17 +363,17 @@ static wick_value *by_dlpack(const wick_module *module, int which) {
   wick_value_release(detached);
   return back;
 }
-static wick_value *state_of(const wick_module *module) {
+static wick_value *state_of(wick_module *module) {
   wick_value *dict;
   assert_int_equal(wick_module_state_dict(module, &dict, NULL), WICK_OK);
   return dict;
 }
-static wick_value *by_state(const wick_module *module, int which) {
+static wick_value *by_state(wick_module *module, int which) {
   wick_value *dict = state_of(module), *weight = wick_value_get_text(dict, weights[which].name);
   wick_value_release(dict);
   return weight;
 }
-static wick_value *by_copied_state(const wick_module *module, int which) {
+static wick_value *by_copied_state(wick_module *module, int which) {
   wick_value *dict = state_of(module), *copy, *weight;
   assert_int_equal(wick_value_copy(dict, &copy, NULL), WICK_OK);
   weight = wick_value_get_text(copy, weights[which].name);
@@ -382,7 +381,7 @@ static wick_value *by_copied_state(const wick_module *module, int which) {
   wick_value_release(copy);
   return weight;
 }
-static wick_value *by_saved_state(const wick_module *module, int which) {
+static wick_value *by_saved_state(wick_module *module, int which) {
   wick_value *dict = state_of(module), *loaded, *weight;
   assert_int_equal(wick_save_value(NULL, dict, path, NULL), WICK_OK);
   assert_int_equal(wick_load_value(NULL, path, NULL, &loaded, NULL), WICK_OK);
@@ -391,41 +390,41 @@ static wick_value *by_saved_state(const wick_module *module, int which) {
   wick_value_release(loaded);
   return weight;
 }
-static wick_value *by_archive(const wick_module *module, int which) {
+static wick_value *by_archive(wick_module *module, int which) {
   wick_module *loaded;
-  assert_int_equal(wick_module_save(NULL, module, path, NULL, NULL), WICK_OK);
+  assert_int_equal(wick_module_save(module, NULL, path, NULL, NULL), WICK_OK);
   assert_int_equal(wick_load(NULL, path, NULL, &loaded, NULL), WICK_OK);
   wick_value *weight = weight_of(loaded, which);
   wick_module_release(loaded);
   return weight;
 }
-static wick_value *by_clone(const wick_module *module, int which) {
+static wick_value *by_clone(wick_module *module, int which) {
   wick_module *clone;
-  assert_int_equal(wick_module_clone(NULL, module, 0, &clone, NULL), WICK_OK);
+  assert_int_equal(wick_module_clone(module, NULL, 0, &clone, NULL), WICK_OK);
   settle(clone);
   wick_value *weight = weight_of(clone, which);
   wick_module_release(clone);
   return weight;
 }
-static wick_value *by_sharing_clone(const wick_module *module, int which) {
+static wick_value *by_sharing_clone(wick_module *module, int which) {
   wick_module *clone;
-  assert_int_equal(wick_module_clone(NULL, module, 1, &clone, NULL), WICK_OK);
+  assert_int_equal(wick_module_clone(module, NULL, 1, &clone, NULL), WICK_OK);
   settle(clone);
   wick_value *weight = weight_of(clone, which);
   wick_module_release(clone);
   return weight;
 }
-static wick_value *by_freezing(const wick_module *module, int which) {
+static wick_value *by_freezing(wick_module *module, int which) {
   wick_module *frozen;
   assert_int_equal(wick_module_train((wick_module *)(uintptr_t)module, 0, NULL), WICK_OK);
-  assert_int_equal(wick_module_freeze(NULL, module, (const char *[]){"read"}, 1, &frozen, NULL), WICK_OK);
+  assert_int_equal(wick_module_freeze(module, NULL, (const char *[]){"read"}, 1, &frozen, NULL), WICK_OK);
   wick_value *result = call(module, false), *read = run(module, "read", NULL, 0);
   assert_true(same_results(result, call(frozen, false)));
   assert_true(same_results(read, run(frozen, "read", NULL, 0)));
   wick_module_release(frozen);
   return weight_of(module, which);
 }
-static wick_value *by_loading_state(const wick_module *module, int which) {
+static wick_value *by_loading_state(wick_module *module, int which) {
   wick_module *other = module_new(NULL, "odd", "w", false);
   wick_value *dict = state_of(module);
   assert_int_equal(wick_module_load_state(other, dict, NULL), WICK_OK);
@@ -434,7 +433,7 @@ static wick_value *by_loading_state(const wick_module *module, int which) {
   wick_module_release(other);
   return weight;
 }
-static wick_value *by_view(const wick_module *module, int which) {
+static wick_value *by_view(wick_module *module, int which) {
   wick_value *weight = weight_of(module, which), *view = op("aten::detach", weight);
   wick_value_release(weight);
   settle(module); /* what is seen through the view stays */
@@ -444,7 +443,7 @@ static wick_value *by_view(const wick_module *module, int which) {
 /* All bits, of several weights of one module. */
 static void functions_read(void **state) {
   (void)state;
-  static wick_value *(*const ways[])(const wick_module *, int) = {
+  static wick_value *(*const ways[])(wick_module *, int) = {
       weight_of,  by_data,  by_dlpack,        by_state,    by_copied_state,  by_saved_state,
       by_archive, by_clone, by_sharing_clone, by_freezing, by_loading_state, by_view};
   for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
@@ -514,7 +513,7 @@ static void restoring_may_fail(void **state) {
 /* ---- threads ---- */
 
 typedef struct Shared {
-  const wick_module *module, *other;
+  wick_module *module, *other;
   wick_value *result;
   _Atomic int next;
 } Shared;
@@ -532,7 +531,7 @@ static void *work(void *argument) {
       assert_true(same_values(again, s->result));
       wick_value_release(again);
     } else {
-      wick_value *(*const ways[])(const wick_module *, int) = {weight_of, by_copied_state, by_clone, by_loading_state};
+      wick_value *(*const ways[])(wick_module *, int) = {weight_of, by_copied_state, by_clone, by_loading_state};
       assert_true(same_results(ways[i % 4](s->module, which), weight_of(s->other, which)));
     }
   }

@@ -122,7 +122,7 @@ static void test_recorded_strides(void **state) {
   FILE *file = fopen("data/layouts.txt", "r");
   wick_executor_options executor = {.size = sizeof executor, .executor = WICK_EXECUTOR_PROFILING, .synchronous = 1};
   assert_non_null(file);
-  assert_int_equal(wick_set_executor(NULL, &executor, NULL), WICK_OK);
+  assert_int_equal(wick_runtime_set_executor(NULL, &executor, NULL), WICK_OK);
   for (int i = 0; i < ELEMENTS; i++) table.elements[i] = (float)(i % 7) - 2.75f;
   while (fgets(line, sizeof line, file)) {
     line[strcspn(line, "\n")] = 0;

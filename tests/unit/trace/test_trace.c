@@ -418,7 +418,7 @@ static void test_long_traces(void **state) {
 /* ---- short of memory ---- */
 
 /* Begins, records a list, a call, a size and a fork, ends; gives up at the first failure. */
-static wick_status trace_some(const wick_module *program, const wick_value *input, wick_error **error) {
+static wick_status trace_some(wick_module *program, const wick_value *input, wick_error **error) {
   wick_value *x = NULL, *size = NULL, *pair = NULL, *list = NULL, *joined = NULL, *future = NULL, *waited = NULL;
   wick_module *module = NULL;
   wick_trace_options options = {.size = sizeof options, .name = "f"};

@@ -62,7 +62,7 @@ static wick_module *net(Pool *p) {
       object_of(p, module_of("Sub", 3, "l1", linear(p, 3, 3), "l2", linear(p, 3, 3), "b", tensor(p, 1, 3)));
   return module_of("Net", 3, "sub", sub, "l", linear(p, 2, 3), "p", parameter(p, 2, 0));
 }
-static wick_value *call_net(Pool *p, const wick_module *module, wick_value *x) {
+static wick_value *call_net(Pool *p, wick_module *module, wick_value *x) {
   wick_value *self = keep(p, wick_module_object(module)), *sub = part(p, self, "sub"), *l = part(p, self, "l");
   assert_int_equal(wick_trace_enter("sub", NULL), WICK_OK);
   wick_value *h = op(p, "aten::relu", "t", call_linear(p, part(p, sub, "l1"), "sub.l1", x));
@@ -126,7 +126,7 @@ static void test_submodules(void **state) {
   char path[] = "/tmp/wick_trace_XXXXXX";
   close(mkstemp(path));
   wick_error *error = NULL;
-  require(wick_module_save(NULL, same, path, NULL, &error), &error);
+  require(wick_module_save(same, NULL, path, NULL, &error), &error);
   require(wick_load(NULL, path, NULL, &loaded, &error), &error);
   wick_value *other = tensor(&p, 2, 5, 3);
   wick_value *of_loaded = run(&p, loaded, "forward", other), *of_traced = run(&p, module, "forward", other);
@@ -164,7 +164,7 @@ static void test_shared_class(void **state) {
   (void)state;
   Pool p = {0};
   wick_module *first = module_of("Scale", 1, "w", parameter(&p, 3, 0)), *second;
-  assert_int_equal(wick_module_clone(NULL, first, 0, &second, NULL), WICK_OK);
+  assert_int_equal(wick_module_clone(first, NULL, 0, &second, NULL), WICK_OK);
   wick_value *a = object_of(&p, first), *b = object_of(&p, second);
   wick_module *module = module_of("Both", 2, "a", a, "b", b);
   wick_value *input = tensor(&p, 1, 3), *x = begin_module(&p, module, input), *y = x;
@@ -220,7 +220,7 @@ static void test_methods_and_forks(void **state) {
   Pool p = {0};
   wick_module *power = module_of("Power", 1, "w", tensor(&p, 1, 3));
   wick_value *inner = linear(&p, 3, 3), *future;
-  assert_int_equal(wick_module_define(NULL, power, text, strlen(text), NULL, NULL), WICK_OK);
+  assert_int_equal(wick_module_define(power, NULL, text, strlen(text), NULL, NULL), WICK_OK);
   wick_module *module =
       module_of("SM", 3, "l", keep(&p, wick_module_object(power)), "w", parameter(&p, 3, 0), "inner", inner);
   wick_value *x = begin_module(&p, module, tensor(&p, 2, 2, 3)), *self = keep(&p, wick_module_object(module));
@@ -245,7 +245,7 @@ static void test_refusals(void **state) {
   static const char text[] = "def forward(self, x: Tensor) -> Tensor:\n    return x + self.w\n";
   Pool p = {0};
   wick_module *module = net(&p), *stranger = module_of("S", 1, "w", tensor(&p, 1, 3)), *none;
-  assert_int_equal(wick_module_define(NULL, stranger, text, strlen(text), NULL, NULL), WICK_OK);
+  assert_int_equal(wick_module_define(stranger, NULL, text, strlen(text), NULL, NULL), WICK_OK);
   wick_value *x = begin_module(&p, module, tensor(&p, 1, 3)), *out;
   wick_error *error;
   assert_int_equal(wick_run(stranger, "forward", (const wick_value *const *)&x, 1, NULL, 0, NULL, &out, &error),
