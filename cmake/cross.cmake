@@ -1,0 +1,17 @@
+# Builds for another machine: what lies on this one is not for it. A toolchain file that names roots (CMAKE_SYSROOT,
+# CMAKE_FIND_ROOT_PATH) means them alone; one that names none has only what CMAKE_PREFIX_PATH and the like say.
+if(NOT CMAKE_CROSSCOMPILING)
+  return()
+endif()
+if(CMAKE_SYSROOT OR CMAKE_FIND_ROOT_PATH)
+  foreach(kind LIBRARY INCLUDE PACKAGE)
+    if(NOT CMAKE_FIND_ROOT_PATH_MODE_${kind})
+      set(CMAKE_FIND_ROOT_PATH_MODE_${kind} ONLY)
+    endif()
+  endforeach()
+else()
+  message(STATUS "Cross build without CMAKE_SYSROOT or CMAKE_FIND_ROOT_PATH: this machine's libraries are left alone")
+  foreach(place CMAKE_SYSTEM_PATH SYSTEM_ENVIRONMENT_PATH SYSTEM_PACKAGE_REGISTRY PACKAGE_REGISTRY)
+    set(CMAKE_FIND_USE_${place} FALSE)
+  endforeach()
+endif()
