@@ -36,7 +36,7 @@ json cat out.json
 grep -qx '{"a": \[1, 1\], "b": \[2, \[\[1, 1\], \[2, 2\]\]\]}' out.json || { echo "out.json:"; cat out.json; failed=1; }
 # Before the run: nothing is computed.
 expect 2 "x.npy: .npy holds one tensor: forward gives Dict" "$wick" run out.py 'ones(2)' -o x.npy
-expect 2 "x.txt: no kind of file that results are written to (.npy" "$wick" run out.py --method fails 'ones(2)' -o x.txt
+expect 2 "x.doc: no kind of file that results are written to (.npy" "$wick" run out.py --method fails 'ones(2)' -o x.doc
 expect 2 "nowhere/x.npy: can't be written: No such file or directory" "$wick" run out.py --method fails 'ones(2)' -o nowhere/x.npy
 mkdir folder.npy
 expect 2 "folder.npy: is a folder" "$wick" run out.py --method fails 'ones(2)' -o folder.npy
@@ -47,6 +47,29 @@ expect 0 "True" "$wick" run near.py x.npy x.png
 head -c 60 x.png > short.png
 expect 2 "short.png: " "$wick" run out.py --method one short.png
 expect 1 "a picture has the sizes [1 or 3, height, width]" "$wick" run out.py --method one 'rand(2,4,5)' -o x.png
+
+# Tables and texts: numbers come back with the same bits.
+printf 'def forward(x: Tensor, y: Tensor) -> bool:\n    return bool((x == y).all()) and x.size() == y.size()\n' > equal.py
+"$wick" run out.py --method one 'rand(3,4)' --seed 2 -o x.npy
+"$wick" run out.py --method one x.npy -o x.csv
+expect 0 "True" "$wick" run equal.py x.npy x.csv
+"$wick" run out.py --method one 'tensor([[1,-2],[3,9007199254740993]])' -o x.csv
+[ "$(cat x.csv)" = "1,-2
+3,9007199254740993" ] || { echo "x.csv:"; cat x.csv; failed=1; }
+"$wick" run out.py --method one 'tensor([0.1], dtype=float64)' -o x.csv
+[ "$(cat x.csv)" = 0.10000000000000001 ] || { echo "x.csv:"; cat x.csv; failed=1; }
+expect 1 "a table has the sizes [rows, columns]" "$wick" run out.py --method one 'rand(2,2,2)' -o x.csv
+grep -q Traceback out && { echo "a traceback of wick's own program:"; cat out; failed=1; }
+"$wick" run out.py --method mixed 'ones(2)' -o x.txt && "$wick" run out.py --method mixed 'ones(2)' --full > full
+same x.txt full
+if "$wick" run out.py --method one 'full([3,16,16],0.5)' -o x.jpg 2>&1 | grep -q "built without\|not installed"; then
+  echo "without libjpeg-turbo"
+else
+  printf 'def forward(x: Tensor):\n    return x.size(), int(x.min()) >= 126, int(x.max()) <= 130\n' > gray.py
+  expect 0 "([3, 16, 16], True, True)" "$wick" run gray.py x.jpg
+  expect 1 "a picture has the sizes [1 or 3, height, width], not [4, 5, 5]" "$wick" run out.py --method one 'zeros(4,5,5)' -o x.jpg
+  grep -q Traceback out && { echo "a traceback of wick's own program:"; cat out; failed=1; }
+fi
 
 # ---- JSON ----
 json "$wick" run out.py 'ones(2)' --json

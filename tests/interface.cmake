@@ -62,7 +62,7 @@ add_library(magic_ops MODULE ${CMAKE_SOURCE_DIR}/examples/magic_ops.c)
 target_include_directories(magic_ops PRIVATE ${CMAKE_SOURCE_DIR}/include)
 set_target_properties(magic_ops PROPERTIES PREFIX "" C_VISIBILITY_PRESET hidden)
 if(TARGET wick_cli)
-  foreach(script programs_in_plans commands command_help command_inputs command_looks command_outputs)
+  foreach(script programs_in_plans commands command_help command_hints command_inputs command_looks command_outputs)
     add_test(NAME ${script} COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/${script}.sh ${WICK_COMMAND})
   endforeach()
   # what people do with wick, from beginning to end

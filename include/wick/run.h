@@ -20,16 +20,22 @@ WICK_API void wick_profile_release(wick_profile *profile); /* NULL is allowed */
 enum {
   WICK_PROFILE_TABLE = 1, /* a line for each operator, shapes and place, by time: for people */
   WICK_PROFILE_JSON = 2,  /* {"calls", "ms", "interpreter_ms", "rows": [{"op", "overload", "inputs", "output", "source",
-                           * "function", "count", "code", "instruction", "places", "ms", "least_ms", "flops", "bytes"}]},
-                           * and "declines", "declined" where the operator's kernel left so many calls to others, and
-                           * why; "fused": true of a region or a fusion group: totals over all calls; flops 0 where not
-                           * known, bytes those of all tensors read and written. "code": a number for each plan or program as written that ran; instructions
+                           * "function", "module", "count", "code", "instruction", "places", "ms", "least_ms", "flops",
+                           * "bytes"}]}, and "declines", "declined" where the operator's kernel left so many calls to
+                           * others, and why; "fused": true of a region or a fusion group: totals over all calls; flops
+                           * 0 where not known, bytes those of all tensors read and written. "code": a number for each
+                           * plan or program as written that ran; instructions
                            * are in the order of its graph's nodes; "places": where the node comes from and what calls
                            * it was inlined by, as wick_node_place and wick_node_inlined_call say:
                            * "a.py:3:4 < b.py:7:8" */
   WICK_PROFILE_TRACE = 3, /* every run of an operator, as Chrome's trace events (the first 1,048,576) */
-  WICK_PROFILE_FOLDED = 4 /* "function;place;operator nanoseconds", a line each, the outermost place first: for flame
-                           * graphs */
+  WICK_PROFILE_FOLDED = 4, /* "function;place;operator nanoseconds", a line each, the outermost place first: for flame
+                            * graphs */
+  /* Sums of all that have the operator, the submodule ("layer1.0", the innermost whose method it stands in) or the line
+   * of the source in common, by time: lines of at most 100 columns, for people. */
+  WICK_PROFILE_BY_OPERATOR = 5,
+  WICK_PROFILE_BY_MODULE = 6,
+  WICK_PROFILE_BY_SOURCE = 7
 };
 /* What was recorded so far, as text to be freed with wick_text_free. An operator's time is without that of operators it
  * runs inside; backward passes that wick_backward runs are not recorded. WICK_INVALID_ARGUMENT: no such format. */

@@ -36,14 +36,19 @@ static PyObject *profile_text(PyObject *self, PyObject *form) {
   static const char *const names[] = {[WICK_PROFILE_TABLE] = "table",
                                       [WICK_PROFILE_JSON] = "json",
                                       [WICK_PROFILE_TRACE] = "trace",
-                                      [WICK_PROFILE_FOLDED] = "folded"};
+                                      [WICK_PROFILE_FOLDED] = "folded",
+                                      [WICK_PROFILE_BY_OPERATOR] = "by_operator",
+                                      [WICK_PROFILE_BY_MODULE] = "by_module",
+                                      [WICK_PROFILE_BY_SOURCE] = "by_source"};
   ProfileObject *profile = (ProfileObject *)self;
   char *text;
   uint32_t format = 0;
   if (!PyUnicode_Check(form)) return PyErr_Format(PyExc_TypeError, "text(): a name is expected");
-  for (uint32_t i = WICK_PROFILE_TABLE; i <= WICK_PROFILE_FOLDED; i++)
+  for (uint32_t i = WICK_PROFILE_TABLE; i < sizeof names / sizeof *names; i++)
     if (!PyUnicode_CompareWithASCIIString(form, names[i])) format = i;
-  if (!format) return PyErr_Format(PyExc_ValueError, "there is no format %R: table, json, trace, folded", form);
+  if (!format)
+    return PyErr_Format(PyExc_ValueError,
+                        "there is no format %R: table, json, trace, folded, by_operator, by_module, by_source", form);
   CHECK_WICK(profile->state, wick_profile_print(profile->profile, format, &text, &check_error));
   PyObject *made = PyUnicode_FromString(text);
   wick_text_free(text);

@@ -28,6 +28,10 @@ static Status print_as(OpProfile *profile, uint32_t format, StrBuf *out) {
       return op_profile_print_trace(profile, out);
     case WICK_PROFILE_FOLDED:
       return op_profile_print_folded(profile, out);
+    case WICK_PROFILE_BY_OPERATOR:
+    case WICK_PROFILE_BY_MODULE:
+    case WICK_PROFILE_BY_SOURCE:
+      return op_profile_print_sums(profile, (OpProfileGroup)(format - WICK_PROFILE_BY_OPERATOR), out);
     default:
       return status_new(ERROR_INVALID_ARGUMENT, "wick_profile_print: format %u", format);
   }

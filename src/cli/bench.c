@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/hint.h"
 #include "wick/archive.h"
 
 enum { MAX_RUNS = 8 };
@@ -12,10 +13,12 @@ typedef struct Bench {
   const char *method, *threads, *against, *trace;
   long calls, warmup;
   double rate;
-  bool json, explain, table, memory;
+  bool json, explain, table, memory, grad;
   Mode mode;
   ModelOptions model;
   wick_profile *profile; /* NULL: not wanted */
+  char **words;          /* the inputs as they were typed */
+  int word_count;
   Measured runs[MAX_RUNS];
   size_t run_count;
 } Bench;
@@ -61,6 +64,15 @@ static bool print_json(const Bench *bench) {
       json_put_end(&json, '}');
     }
     json_put_end(&json, ']');
+    double low, high;
+    if (bench->run_count == 2 && measured_ratio(&bench->runs[0], &bench->runs[1], &low, &high)) {
+      json_put_key(&json, "second_over_first"); /* of the medians, with the limits of 95% */
+      json_put_begin(&json, '[');
+      json_put_real(&json, measured_median(&bench->runs[1]) / measured_median(&bench->runs[0]));
+      json_put_real(&json, low);
+      json_put_real(&json, high);
+      json_put_end(&json, ']');
+    }
   }
   if (profile) json_put_key(&json, "profile"), json_put_verbatim(&json, profile);
   if (reasons) json_put_key(&json, "explain"), json_put_text(&json, reasons);
@@ -76,6 +88,7 @@ static void print_text(const Bench *bench) {
   measured_print(bench->runs, bench->run_count);
   for (size_t i = 0; i < bench->run_count && isatty(STDOUT_FILENO); i++)
     if (bench->runs[i].count - bench->runs[i].warmup >= ENOUGH) measured_histogram(&bench->runs[i]);
+  measured_note_noise(bench->runs, bench->run_count);
   if (profile) show("%s", profile);
   wick_text_free(profile);
   wick_text_free(reasons);
@@ -104,9 +117,11 @@ static bool run_model(Bench *bench, const char *path, const Inputs *inputs, cons
                     .allocations = -1};
     m->times = calloc(m->count, sizeof *m->times);
     if (!m->times) complain(NULL, "out of memory");
-    BenchCalls calls = {module, method, inputs, bench->profile, bench->model.device != NULL};
+    BenchCalls calls = {module, method, inputs, bench->profile, bench->grad, bench->model.device != NULL};
     fine = m->times && bench_calls(&calls, m) && (!bench->memory || bench_memory(&calls, &bench->model, m));
   }
+  if (module && !fine && bench->run_count && method)
+    hint_inputs(&(HintedCall){"bench", path, method, module, &bench->model, bench->words, bench->word_count});
   if (bench->explain) wick_wait_for_plans(); /* which go with the module, made or not */
   wick_module_release(module);
   return fine;
@@ -158,6 +173,7 @@ static int run(const Command *command, int count, char **words) {
       {"--explain", OPTION_FLAG, &bench.explain, NULL, "what was not optimized and why, what compiling took"},
       {"--profile", OPTION_FLAG, &bench.table, NULL, "time by operator, shapes and place"},
       {"--trace", OPTION_TEXT, &bench.trace, "FILE", "every operator that ran, for chrome://tracing"},
+      {"--grad", OPTION_FLAG, &bench.grad, NULL, "with grad mode on, for programs that call backward"},
       {"--eval", OPTION_FLAG, &eval, NULL, "in evaluation mode, whatever it was saved in"},
       {"--train", OPTION_FLAG, &train, NULL, "in training mode"},
       {"--json", OPTION_FLAG, &bench.json, NULL, "print one JSON object, with every call's time"},
@@ -187,6 +203,8 @@ static int run(const Command *command, int count, char **words) {
   if (!inputs_read_for(&inputs, words[0], bench.method, count - 1, words + 1)) return EXIT_USAGE;
   if (!inputs_move(&inputs, bench.model.device)) return inputs_dispose(&inputs), EXIT_USAGE;
   result = EXIT_FAILED;
+  bench.words = words + 1;
+  bench.word_count = count - 1;
   if (!bench.json || model_print_aside(&bench.model))
     result = run_bench(&bench, words[0], &inputs, threads, thread_count);
   if (result == EXIT_FAILED && !inputs.count) samples_suggest(words[0], bench.method);

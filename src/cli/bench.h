@@ -20,7 +20,12 @@ typedef struct Measured {
 /* The nearest rank of the measured calls in order: p in (0, 100]. */
 double measured_percentile(const Measured *m, double p);
 double measured_median(const Measured *m); /* of an even number of calls the mean of the middle two */
+/* On standard error: that the calls took so different times that figures say little, and what else runs. */
+void measured_note_noise(const Measured *runs, size_t count);
 void measured_histogram(const Measured *m);
+/* Between what, with 95% of confidence, second's median over first's lies, by the calls that were measured. false: too
+ * few of them. */
+bool measured_ratio(const Measured *first, const Measured *second, double *out_low, double *out_high);
 void measured_json(const Measured *m, Json *json); /* members of an object that is open */
 /* The runs of one model, or of several, in columns. */
 void measured_print(const Measured *runs, size_t count);
@@ -31,6 +36,7 @@ typedef struct BenchCalls {
   const char *method;
   const Inputs *inputs;
   wick_profile *profile; /* of the calls after the warm-up; NULL: none */
+  bool grad;             /* with grad mode on */
   bool is_elsewhere;     /* a device computes, which each call waits for */
 } BenchCalls;
 /* Makes m->count calls and fills in what they took. false: it was complained about. */

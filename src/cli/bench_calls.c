@@ -28,7 +28,8 @@ static bool call(const BenchCalls *calls, const wick_run_options *options, const
 }
 
 bool bench_calls(const BenchCalls *calls, Measured *m) {
-  wick_run_options options = {.size = sizeof options, .threads = (uint32_t)m->threads};
+  wick_run_options options = {
+      .size = sizeof options, .threads = (uint32_t)m->threads, .grad = calls->grad ? WICK_GRAD_ON : WICK_GRAD_DEFAULT};
   Energy energy = {0};
   uint64_t period = m->rate > 0 ? (uint64_t)(1e9 / m->rate) : 0, due = 0;
   for (size_t i = 0; i < m->count; i++) {
@@ -75,7 +76,8 @@ bool bench_memory(const BenchCalls *calls, const ModelOptions *model, Measured *
   enum { SETTLING = 40, COUNTED = 10 };
   static Counts counts; /* what the runtime's memory came from outlives it */
   wick_runtime_options hooks = {.size = sizeof hooks, .alloc = counted_alloc, .free = counted_free, .user = &counts};
-  wick_run_options options = {.size = sizeof options, .threads = (uint32_t)m->threads};
+  wick_run_options options = {
+      .size = sizeof options, .threads = (uint32_t)m->threads, .grad = calls->grad ? WICK_GRAD_ON : WICK_GRAD_DEFAULT};
   ModelOptions counted = *model;
   BenchCalls there = *calls;
   wick_error *error = NULL;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "cli/bench.h"
 
@@ -35,6 +36,23 @@ double measured_median(const Measured *m) {
   return result;
 }
 
+void measured_note_noise(const Measured *runs, size_t count) {
+  enum { LEAST_CALLS = 5 };
+  const double TOO_FAR = 1.5; /* the median from the least: beside others on a processor it is twice that */
+  double worst = 0, load[1] = {0};
+  for (size_t i = 0; i < count; i++) {
+    double least = measured_percentile(&runs[i], 1e-9), median = measured_median(&runs[i]);
+    if (runs[i].count - runs[i].warmup >= LEAST_CALLS && least > 0 && median / least > worst) worst = median / least;
+  }
+  long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  if (worst < TOO_FAR) return;
+  if (getloadavg(load, 1) == 1)
+    complain(NULL, "noisy: the median call took %.1f times the least one (load %.1f on %ld processors)", worst, load[0],
+             processors);
+  else
+    complain(NULL, "noisy: the median call took %.1f times the least one", worst);
+}
+
 /* Classes whose limits lie on a logarithmic scale, since times of calls have long tails. */
 void measured_histogram(const Measured *m) {
   enum { MOST = 12, WIDTH = 44 };
@@ -57,14 +75,16 @@ void measured_histogram(const Measured *m) {
   }
 }
 
+/* Shown from so many calls on: with fewer it is the greatest of them, by another name. */
 static const struct {
   const char *name, *key;
   double p;
-} percentiles[] = {{"p50", "p50_ms", 50},
-                   {"p90", "p90_ms", 90},
-                   {"p99", "p99_ms", 99},
-                   {"p99.9", "p99_9_ms", 99.9},
-                   {"max", "max_ms", 100}};
+  size_t least_calls;
+} percentiles[] = {{"p50", "p50_ms", 50, 1},
+                   {"p90", "p90_ms", 90, 10},
+                   {"p99", "p99_ms", 99, 100},
+                   {"p99.9", "p99_9_ms", 99.9, 1000},
+                   {"max", "max_ms", 100, 1}};
 enum { PERCENTILES = sizeof percentiles / sizeof *percentiles };
 static double peak_megabytes(void) {
   struct rusage usage;
@@ -140,17 +160,78 @@ static double joules_of(const Measured *m, double unused) {
 static double figure_at(const Measured *m, double offset) {
   return *(const double *)((const char *)m + (size_t)offset);
 }
+/* Names that are too long for their column are numbers there. */
 static void print_heads(const Measured *runs, size_t count) {
+  enum { WIDTH = 13, MOST = 300 };
+  bool same = !strcmp(runs[0].path, runs[count - 1].path), fits = true;
+  char head[MOST];
+  for (size_t i = 0; i < count && !same; i++) {
+    const char *slash = strrchr(runs[i].path, '/'), *name = slash ? slash + 1 : runs[i].path;
+    fits = fits && strlen(name) <= WIDTH;
+  }
+  for (size_t i = 0; i < count && !fits; i++) {
+    show("(%zu)  %s", i + 1, runs[i].path);
+    show(runs[i].threads ? ", %ld threads\n" : "\n", runs[i].threads);
+  }
   show("%-11s", "");
   for (size_t i = 0; i < count; i++) {
-    char head[300];
     const char *slash = strrchr(runs[i].path, '/'), *name = slash ? slash + 1 : runs[i].path;
-    bool same = !strcmp(runs[0].path, runs[count - 1].path);
-    snprintf(head, sizeof head, same ? "%ld threads" : "%.0ld%s", same ? runs[i].threads : 0, name);
+    if (same)
+      snprintf(head, sizeof head, "%ld threads", runs[i].threads);
+    else if (fits)
+      snprintf(head, sizeof head, "%s", name);
+    else
+      snprintf(head, sizeof head, "(%zu)", i + 1);
     show(" %13.13s", head);
   }
   show("%s\n", count == 2 ? "    second / first" : "");
 }
+
+/* ---- how far two runs can be told apart ---- */
+
+/* The ratio of the medians of both runs' calls, drawn again and again from those that were measured, with repetition: 95
+ * of 100 such ratios lie between (B. Efron's bootstrap, by percentiles). false: too few calls, or no memory. */
+static double median_of_draw(const double *times, size_t count, double *room, uint64_t *random) {
+  for (size_t i = 0; i < count; i++) {
+    *random = *random * 6364136223846793005u + 1442695040888963407u; /* Knuth's MMIX */
+    room[i] = times[(*random >> 33) % count];
+  }
+  qsort(room, count, sizeof *room, compare_times);
+  return (room[(count - 1) / 2] + room[count / 2]) / 2;
+}
+bool measured_ratio(const Measured *first, const Measured *second, double *out_low, double *out_high) {
+  assert(first->count >= first->warmup && second->count >= second->warmup);
+  enum { DRAWS = 1000, LEAST_CALLS = 5, MOST_CALLS = 10000 };
+  size_t n = first->count - first->warmup, m = second->count - second->warmup;
+  if (n < LEAST_CALLS || m < LEAST_CALLS) return false;
+  if (n > MOST_CALLS) n = MOST_CALLS;
+  if (m > MOST_CALLS) m = MOST_CALLS;
+  double *room = malloc((n + m) * sizeof *room), *ratios = malloc(DRAWS * sizeof *ratios);
+  uint64_t random = 1;
+  bool fine = room && ratios;
+  for (size_t i = 0; fine && i < DRAWS; i++) {
+    double below = median_of_draw(first->times + first->warmup, n, room, &random);
+    double above = median_of_draw(second->times + second->warmup, m, room, &random);
+    fine = below > 0;
+    ratios[i] = fine ? above / below : 0;
+  }
+  if (fine) {
+    qsort(ratios, DRAWS, sizeof *ratios, compare_times);
+    *out_low = ratios[DRAWS * 25 / 1000];
+    *out_high = ratios[DRAWS * 975 / 1000 - 1];
+  }
+  free(room);
+  free(ratios);
+  return fine;
+}
+static void print_ratio(const Measured *runs) {
+  double low, high;
+  if (!measured_ratio(&runs[0], &runs[1], &low, &high)) return;
+  show("second / first: %.3f of the medians; 95%% of draws from these calls: %.3f to %.3f%s\n",
+       measured_median(&runs[1]) / measured_median(&runs[0]), low, high,
+       low <= 1 && high >= 1 ? " (no difference shown)" : "");
+}
+
 void measured_print(const Measured *runs, size_t count) {
   assert(count > 0);
   char name[40];
@@ -163,7 +244,8 @@ void measured_print(const Measured *runs, size_t count) {
   }
   print_line(runs, count, "median", median_of, 0, "ms");
   for (size_t i = 1; i < PERCENTILES; i++)
-    print_line(runs, count, percentiles[i].name, measured_percentile, percentiles[i].p, "ms");
+    if (runs->count - runs->warmup >= percentiles[i].least_calls)
+      print_line(runs, count, percentiles[i].name, measured_percentile, percentiles[i].p, "ms");
   if (runs->allocations >= 0) {
     print_line(runs, count, "blocks", figure_at, offsetof(Measured, allocations), "a call");
     print_line(runs, count, "memory", figure_at, offsetof(Measured, allocated), "bytes a call");
@@ -175,6 +257,7 @@ void measured_print(const Measured *runs, size_t count) {
   for (size_t i = 0; i < count && runs->rate > 0; i++)
     show("late        %10zu of %zu calls at %g a second; the latest began %.3f ms after its time\n", runs[i].late,
          runs[i].count - runs[i].warmup, runs[i].rate, runs[i].latest);
+  if (count == 2) print_ratio(runs);
   show("peak memory %10.1f MB\n(%zu calls, after %zu of warm-up)\n", peak_megabytes(), runs->count - runs->warmup,
        runs->warmup);
 }

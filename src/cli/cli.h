@@ -4,6 +4,7 @@
  *   cli/json.h      what --json prints
  *   cli/output.h    where results go: the terminal, files
  *   cli/stream.h    calls: one, or one for each piece of an input
+ *   cli/hint.h      inputs that could have been typed
  *   cli/media.h     pictures, sound, tables
  *   cli/image.h     each format of pictures
  *   cli/deflate.h   what PNG packs pixels with

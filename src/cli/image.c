@@ -59,22 +59,32 @@ static wick_status bytes_of(const wick_value *tensor, wick_value **out, wick_err
   wick_status status = wick_compile(NULL, program, strlen(program), "wick", &module, error);
   if (!status) status = wick_run(module, "bytes_of", (const wick_value *const[]){tensor}, 1, NULL, 0, NULL, out, error);
   wick_module_release(module);
-  return status;
+  return status ? media_own_error(error, status) : WICK_OK;
 }
 
-wick_status image_write_png(const wick_value *tensor, const char *path, wick_error **error) {
+typedef wick_status WritePixels(const Pixels *pixels, char **out, size_t *out_length, wick_error **error);
+static wick_status write_picture(const wick_value *tensor, const char *path, WritePixels *write, wick_error **error) {
   wick_value *bytes = NULL;
   wick_tensor_view view = {.size = sizeof view};
   wick_status status = bytes_of(tensor, &bytes, error);
   if (!status) status = wick_tensor_view_of(bytes, &view, error);
+  if (!status && (view.sizes[0] < 1 || view.sizes[1] < 1 || view.sizes[0] > MAX_SIDE || view.sizes[1] > MAX_SIDE))
+    status =
+        media_error(error, WICK_DATA, "a picture of %lld by %lld", (long long)view.sizes[1], (long long)view.sizes[0]);
   if (!status) {
     Pixels pixels = {view.data, view.sizes[1], view.sizes[0], view.sizes[2]};
     char *file = NULL;
-    size_t length;
-    status = png_write(&pixels, &file, &length, error);
+    size_t length = 0;
+    status = write(&pixels, &file, &length, error);
     if (!status) status = wick_file_write(path, file, length, error);
     free(file);
   }
   wick_value_release(bytes);
   return status;
+}
+wick_status image_write_png(const wick_value *tensor, const char *path, wick_error **error) {
+  return write_picture(tensor, path, png_write, error);
+}
+wick_status image_write_jpeg(const wick_value *tensor, const char *path, wick_error **error) {
+  return write_picture(tensor, path, jpeg_write, error);
 }

@@ -16,4 +16,6 @@ wick_status png_read(const char *bytes, size_t length, Pixels *out, wick_error *
 /* The bytes of a file; malloc'd, also on failure (NULL: there are none). */
 wick_status png_write(const Pixels *pixels, char **out, size_t *out_length, wick_error **error);
 wick_status jpeg_read(const char *bytes, size_t length, Pixels *out, wick_error **error);
+/* As png_write. */
+wick_status jpeg_write(const Pixels *pixels, char **out, size_t *out_length, wick_error **error);
 wick_status ppm_read(const char *bytes, size_t length, Pixels *out, wick_error **error); /* P5, P6, 8 bits */

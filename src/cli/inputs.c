@@ -114,6 +114,18 @@ static bool add_named(Gathered *g, const char *name, size_t length, wick_value *
   return true;
 }
 
+/* What was meant by a word that is no input, as it could have been typed. */
+static void complain_of_word(const char *word, const char *problem) {
+  bool is_text = !*word || ((isalpha((unsigned char)*word) || *word == '_') && !strchr(word, '(')), is_open = false;
+  for (const char *at = word; *at && !is_open; at++) is_open = *at == '"' || *at == '\'' || *at == '\n';
+  if (!*word)
+    complain(NULL, "'' is no input; an empty text is '\"\"', an empty list []");
+  else if (is_text && !is_open)
+    complain(NULL, "'%s' is no input: %s; a text stands between quotes of its own: '\"%s\"' (`wick help inputs`)", word,
+             problem, word);
+  else
+    complain(NULL, "'%s' is no input: %s (`wick help inputs` tells what can be)", word, problem);
+}
 /* A file, or what a literal means. */
 static bool read_word(const char *word, wick_value **out) {
   Reader reader;
@@ -122,7 +134,7 @@ static bool read_word(const char *word, wick_value **out) {
   if (kind_of(word) && !strchr(word, '(')) return input_file_read(word, out);
   if ((*out = literal_read(&reader, word))) return true;
   if (!access(word, F_OK)) return input_file_read(word, out);
-  complain(NULL, "'%s' is no input: %s (`wick help inputs` tells what can be)", word, reader.problem);
+  complain_of_word(word, reader.problem);
   return false;
 }
 /* The length of the name in `name=value`; 0: it is none. */

@@ -104,13 +104,15 @@ static void measure(const wick_value *value, wick_tensor_spec *spec) {
   }
   wick_value_release(at);
 }
-static wick_value *tensor_of(const Items *numbers, const wick_tensor_spec *spec) {
+/* Of numbers as they are written: float32, or float64 where another dtype is made of it. */
+static wick_value *tensor_of(const Items *numbers, const wick_tensor_spec *spec, bool as_double) {
   bool is_float = false, is_bool = numbers->count > 0;
   for (size_t i = 0; i < numbers->count; i++) {
     is_float = is_float || wick_value_kind(numbers->values[i]) == WICK_DOUBLE;
     is_bool = is_bool && wick_value_kind(numbers->values[i]) == WICK_BOOL;
   }
-  uint32_t dtype = is_bool ? WICK_BOOL8 : is_float || !numbers->count ? WICK_FLOAT32 : WICK_INT64;
+  uint32_t real = as_double ? WICK_FLOAT64 : WICK_FLOAT32;
+  uint32_t dtype = is_bool ? WICK_BOOL8 : is_float || !numbers->count ? real : WICK_INT64;
   wick_value *tensor = NULL;
   if (wick_tensor_new(dtype, spec->ndim, spec->sizes, &tensor, NULL)) return NULL;
   void *data = wick_tensor_mutable_data(tensor);
@@ -118,6 +120,8 @@ static wick_value *tensor_of(const Items *numbers, const wick_tensor_spec *spec)
     const wick_value *number = numbers->values[i];
     if (is_bool)
       ((bool *)data)[i] = wick_value_to_bool(number);
+    else if (is_float && as_double)
+      ((double *)data)[i] = wick_value_to_double(number);
     else if (is_float)
       ((float *)data)[i] = (float)wick_value_to_double(number);
     else
@@ -141,7 +145,7 @@ static wick_value *make_from_list(Reader *r, const Maker *maker, Arguments *a) {
   if (wick_value_kind(list) == WICK_TENSOR)
     tensor = wick_value_retain(list);
   else if (flatten(list, 0, &spec, &numbers))
-    tensor = tensor_of(&numbers, &spec);
+    tensor = tensor_of(&numbers, &spec, a->keyword_count > 0);
   if (tensor && a->keyword_count) {
     wick_value *plain = tensor;
     wick_value *arguments[] = {plain, a->keywords[0]};

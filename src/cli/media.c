@@ -17,6 +17,13 @@ wick_status media_error(wick_error **error, wick_status status, const char *form
   return status;
 }
 
+wick_status media_own_error(wick_error **error, wick_status status) {
+  wick_error *traced = *error;
+  *error = wick_error_new(status, wick_error_message(traced));
+  wick_error_free(traced);
+  return status;
+}
+
 static const char *take_symbols(void *library, const MediaSymbol *symbols) {
   for (const MediaSymbol *s = symbols; s->name; s++) {
     void *symbol = dlsym(library, s->name);

@@ -102,13 +102,33 @@ static wick_status write_png(const Output *output, const wick_value *value, wick
   return image_write_png(value, output->path, error);
 }
 
+static wick_status write_jpeg(const Output *output, const wick_value *value, wick_error **error) {
+  return image_write_jpeg(value, output->path, error);
+}
+static wick_status write_csv(const Output *output, const wick_value *value, wick_error **error) {
+  return table_write(value, output->path, error);
+}
+static wick_status write_txt(const Output *output, const wick_value *value, wick_error **error) {
+  char *text = NULL, *lines = NULL;
+  wick_status status = wick_value_print(value, &text, error);
+  if (!status && asprintf(&lines, "%s\n", text) < 0) {
+    lines = NULL;
+    status = media_error(error, WICK_OUT_OF_MEMORY, "out of memory");
+  }
+  if (!status) status = wick_file_write(output->path, lines, strlen(lines), error);
+  free(lines);
+  wick_text_free(text);
+  return status;
+}
+
 static const struct Kind {
   const char *suffix;
   bool tensor_only;
   wick_status (*write)(const Output *output, const wick_value *value, wick_error **error);
 } kinds[] = {
-    {".npy", true, write_npy},    {".npz", false, write_npz}, {".pt", false, write_pt},
-    {".json", false, write_json}, {".wav", true, write_wav},  {".png", true, write_png},
+    {".npy", true, write_npy},  {".npz", false, write_npz},  {".pt", false, write_pt},  {".json", false, write_json},
+    {".txt", false, write_txt}, {".csv", true, write_csv},   {".wav", true, write_wav}, {".png", true, write_png},
+    {".jpg", true, write_jpeg}, {".jpeg", true, write_jpeg},
 };
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 /* A name without a dot, such as a pipe's, gets a .npy. */
@@ -301,6 +321,27 @@ static bool print_json(const wick_value *result) {
   complain_error(NULL, error);
   json_out_dispose(&json);
   return false;
+}
+bool output_write_line(const Output *output, const wick_value *result) {
+  enum { MOST_NUMBERS = 64 };
+  wick_tensor_spec spec;
+  wick_error *error = NULL;
+  int64_t count = 1;
+  Json json;
+  uint32_t kind = wick_value_kind(result);
+  bool is_small = kind == WICK_TENSOR ? !wick_tensor_spec_of(result, &spec, NULL) : kind != WICK_STRING;
+  for (int i = 0; kind == WICK_TENSOR && is_small && i < spec.ndim; i++)
+    if (__builtin_mul_overflow(count, spec.sizes[i], &count)) count = INT64_MAX;
+  if (output->topk || output->full || !is_small || count > MOST_NUMBERS) return output_write(output, result);
+  if (!json_out_open(&json)) return complain(NULL, "out of memory"), false;
+  wick_status status = json_put_value(&json, result, &error);
+  bool fine = json_out_close(&json) && !status;
+  if (fine)
+    show("%s\n", json.text);
+  else if (status)
+    wick_error_free(error);
+  json_out_dispose(&json);
+  return fine || output_write(output, result); /* what JSON has no form of */
 }
 bool output_write(const Output *output, const wick_value *result) {
   char *text;

@@ -17,3 +17,5 @@ bool output_check(const Output *output, const wick_module *module, const char *m
 bool output_holds_tensor(const Output *output);
 /* false: it was complained about. */
 bool output_write(const Output *output, const wick_value *result);
+/* The same of one of many results: in a line, as JSON, where it is printed, is of at most 64 numbers and no text. */
+bool output_write_line(const Output *output, const wick_value *result);

@@ -12,7 +12,7 @@ static wick_status run(const char *text, wick_value **arguments, size_t count, w
     status = wick_run(module, "prepare", (const wick_value *const *)arguments, count, NULL, 0, &options, out, error);
   for (size_t i = 0; i < count; i++) wick_value_release(arguments[i]);
   wick_module_release(module);
-  return status;
+  return status ? media_own_error(error, status) : WICK_OK;
 }
 
 /* Sizes are rounded as torchvision's Resize and CenterCrop round them; resizing is bilinear and antialiased. */

@@ -4,15 +4,18 @@
 
 #include "cli/bench.h"
 #include "cli/flame.h"
+#include "cli/hint.h"
 #include "wick/archive.h"
 
 typedef struct Profile {
-  const char *path, *method, *flame, *folded, *trace;
+  const char *path, *method, *flame, *folded, *trace, *by;
   long calls, warmup, threads;
-  bool json;
+  bool json, grad;
   Mode mode;
   ModelOptions model;
   wick_profile *profile;
+  char **words; /* the inputs as they were typed */
+  int word_count;
 } Profile;
 
 static char *text_as(const Profile *profile, uint32_t format) {
@@ -50,14 +53,47 @@ static bool write_to(const Profile *profile, const char *path, uint32_t format, 
   wick_text_free(text);
   return fine;
 }
+static const struct {
+  const char *word;
+  uint32_t format;
+} groups[] = {{"operator", WICK_PROFILE_BY_OPERATOR},
+              {"module", WICK_PROFILE_BY_MODULE},
+              {"source", WICK_PROFILE_BY_SOURCE},
+              {"node", WICK_PROFILE_TABLE}};
+enum { GROUP_COUNT = sizeof groups / sizeof *groups };
+static uint32_t format_of(const char *word) { /* 0: none */
+  for (size_t i = 0; i < GROUP_COUNT; i++)
+    if (!strcmp(groups[i].word, word)) return groups[i].format;
+  return 0;
+}
+/* What is wider than the screen goes on in the next line, indented, after two spaces where there are some. */
+static void show_wrapped(const char *text) {
+  enum { WIDTH = 100, INDENT = 57 };
+  while (*text) {
+    size_t left = strcspn(text, "\n"), room = WIDTH;
+    while (left > room) {
+      size_t cut = room;
+      while (cut > 1 && (text[cut] != ' ' || text[cut - 1] == ' ')) cut--;
+      if (cut <= INDENT && room == WIDTH) cut = room;
+      if (cut <= 1) cut = room;
+      show("%.*s\n%*s", (int)cut, text, INDENT, "");
+      text += cut;
+      while (*text == ' ') text++, cut++;
+      left -= cut;
+      room = WIDTH - INDENT;
+    }
+    show("%.*s\n", (int)left, text);
+    text += left + (text[left] == '\n');
+  }
+}
 static bool print(const Profile *profile) {
-  char *text = text_as(profile, profile->json ? WICK_PROFILE_JSON : WICK_PROFILE_TABLE);
+  char *text = text_as(profile, profile->json ? WICK_PROFILE_JSON : format_of(profile->by));
   Json json;
   bool fine = text != NULL;
   if (fine && profile->json) {
     if ((fine = json_out_open(&json))) json_put_verbatim(&json, text), fine = json_out_print(&json);
   } else if (fine) {
-    show("%s", text);
+    show_wrapped(text);
   }
   wick_text_free(text);
   return fine;
@@ -70,13 +106,17 @@ static int profile_module(Profile *profile, wick_module *module, const Inputs *i
                 .threads = profile->threads,
                 .warmup = (size_t)profile->warmup,
                 .count = (size_t)(profile->warmup + profile->calls)};
-  BenchCalls calls = {module, method, inputs, profile->profile, profile->model.device != NULL};
+  BenchCalls calls = {module, method, inputs, profile->profile, profile->grad, profile->model.device != NULL};
   m.times = calloc(m.count, sizeof *m.times);
   if (!m.times) complain(NULL, "out of memory");
   int result = m.times && bench_calls(&calls, &m) ? EXIT_DONE : EXIT_FAILED;
+  if (result != EXIT_DONE)
+    hint_inputs(
+        &(HintedCall){"profile", profile->path, method, module, &profile->model, profile->words, profile->word_count});
+  if (result == EXIT_DONE && !print(profile)) result = EXIT_FAILED;
+  if (result == EXIT_DONE && !profile->json) measured_note_noise(&m, 1);
   free(m.times);
   if (result != EXIT_DONE) return result;
-  if (!print(profile)) return EXIT_FAILED;
   bool written = write_to(profile, profile->flame, WICK_PROFILE_FOLDED, true) &&
                  write_to(profile, profile->folded, WICK_PROFILE_FOLDED, false) &&
                  write_to(profile, profile->trace, WICK_PROFILE_TRACE, false);
@@ -95,16 +135,18 @@ static int profile_model(Profile *profile, const Inputs *inputs) {
 }
 
 static int run(const Command *command, int count, char **words) {
-  Profile profile = {.calls = 20, .warmup = 10};
+  Profile profile = {.calls = 20, .warmup = 10, .by = "operator"};
   bool eval = false, train = false;
   const Option options[] = {
       {"--method", OPTION_TEXT, &profile.method, "METHOD", "the method or function to call"},
       {"--calls", OPTION_INT, &profile.calls, "N", "calls that are recorded (20)"},
       {"--warmup", OPTION_INT, &profile.warmup, "N", "calls before them (10)"},
       {"--threads", OPTION_INT, &profile.threads, "N", "threads within one call"},
+      {"--by", OPTION_TEXT, &profile.by, "GROUP", "sums by: operator (default), module, source; or each node"},
       {"--flame", OPTION_TEXT, &profile.flame, "FILE", "write a flame graph: one SVG"},
       {"--folded", OPTION_TEXT, &profile.folded, "FILE", "write folded stacks, in nanoseconds, for other tools"},
       {"--trace", OPTION_TEXT, &profile.trace, "FILE", "write every operator that ran, for chrome://tracing"},
+      {"--grad", OPTION_FLAG, &profile.grad, NULL, "with grad mode on, for programs that call backward"},
       {"--eval", OPTION_FLAG, &eval, NULL, "in evaluation mode, whatever it was saved in"},
       {"--train", OPTION_FLAG, &train, NULL, "in training mode"},
       {"--json", OPTION_FLAG, &profile.json, NULL, "print one JSON object"},
@@ -114,8 +156,14 @@ static int run(const Command *command, int count, char **words) {
   int result;
   if (!options_parse(command, options, &count, words, 1, ANY_WORDS, &result)) return result;
   profile.path = words[0];
+  profile.words = words + 1;
+  profile.word_count = count - 1;
   if (profile.calls < 1 || profile.calls > 1000000 || profile.warmup > 1000000) {
     complain(NULL, "--calls and --warmup: at most a million, and at least one call");
+    return EXIT_USAGE;
+  }
+  if (!format_of(profile.by)) {
+    complain(NULL, "--by takes operator, module, source or node, not '%s'", profile.by);
     return EXIT_USAGE;
   }
   Inputs inputs;
@@ -131,4 +179,4 @@ static int run(const Command *command, int count, char **words) {
 }
 
 const Command command_profile = {"profile", "MODEL [INPUT...]",
-                                 "Shows where the time of calls goes: by operator, shapes and place.", run};
+                                 "Shows where the time of calls goes: by operator, module or source.", run};

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/hint.h"
 #include "cli/output.h"
 #include "cli/stream.h"
 
@@ -94,14 +95,18 @@ static int call(Run *run, wick_module *module, const char *path, Inputs *inputs,
   return written ? EXIT_DONE : EXIT_FAILED;
 }
 
-static int run_model(Run *run, wick_module *module, const char *path, Inputs *inputs, uint64_t start,
-                     uint64_t allowed) {
+/* words: the inputs as they were typed. */
+static int run_model(Run *run, wick_module *module, const char *path, Inputs *inputs, uint64_t start, uint64_t allowed,
+                     int count, char **words) {
   if (!run->method && !run->with_hooks) run->method = model_default_method(module);
   if (run->method && !model_has_method(path, module, run->method)) return EXIT_USAGE;
   if (!output_check(&run->output, module, run->chunks.size ? NULL : run->method)) return EXIT_USAGE;
   if (run->weights && !load_weights(module, run->weights)) return EXIT_FAILED;
   if (!mode_set(path, module, run->mode)) return EXIT_USAGE;
-  return call(run, module, path, inputs, time_left(start, allowed));
+  int result = call(run, module, path, inputs, time_left(start, allowed));
+  if (result == EXIT_FAILED && run->method && !run->uses.count)
+    hint_inputs(&(HintedCall){"run", path, run->method, module, &run->model, words, count});
+  return result;
 }
 
 static int run_words(Run *run, int count, char **words) {
@@ -118,7 +123,7 @@ static int run_words(Run *run, int count, char **words) {
   if (run->output.json && !model_print_aside(&run->model)) return inputs_dispose(&inputs), EXIT_FAILED;
   run->model.deadline_ns = allowed;
   wick_module *module = model_open(words[0], &run->model, &error);
-  int result = module ? run_model(run, module, words[0], &inputs, start, allowed) : EXIT_USAGE;
+  int result = module ? run_model(run, module, words[0], &inputs, start, allowed, count - 1, words + 1) : EXIT_USAGE;
   if (error) complain_error(words[0], error);
   if (module && result == EXIT_FAILED && !inputs.count) samples_suggest(words[0], run->method);
   wick_module_release(module);

@@ -97,17 +97,22 @@ typedef struct Stream {
 static bool take_piece(Stream *s, Inputs *inputs, wick_value *piece) {
   assert(inputs->count > 0);
   wick_value *whole = inputs->values[0], *result = NULL;
+  wick_tensor_spec spec;
+  bool is_short = !wick_tensor_spec_of(piece, &spec, NULL) && spec.ndim && spec.sizes[spec.ndim - 1] < s->chunks->size;
   inputs->values[0] = piece;
   bool fine = call_once(s->call, inputs, &result);
   inputs->values[0] = whole;
   wick_value_release(piece);
+  if (!fine && is_short && !s->chunks->pads)
+    complain(NULL, "the last piece is shorter than %ld: --chunk %ld,pad fills it up with zeros", s->chunks->size,
+             s->chunks->size);
   if (!fine) return false;
   if (s->output->path || s->output->json) {
     fine = items_push(&s->results, result);
     if (!fine) complain(NULL, "too many results");
     return fine;
   }
-  fine = output_write(s->output, result) && show_finish();
+  fine = output_write_line(s->output, result) && show_finish();
   wick_value_release(result);
   return fine;
 }

@@ -152,6 +152,7 @@ typedef struct CodeEntry {
 /* Where an instruction comes from; calls that were inlined innermost first. */
 typedef struct DebugInlined {
   Str name;          /* of the called function */
+  Str instance;      /* "layer1.0": of a method, the path of its object from the module; empty: not known, none */
   SourceRange range; /* of the call */
   const struct DebugInlined *caller;
 } DebugInlined;

@@ -32,19 +32,31 @@ static Str name_of_function(Compiler *c, const Function *function) {
   return (Str){known, name.length};
 }
 
+/* The text as the Code keeps it, once. */
+static const char *keep_instance(Compiler *c, Str instance) {
+  if (!instance.length) return NULL;
+  char *known = map_get(&c->instances, instance);
+  if (known) return known;
+  known = arena_strndup(c->arena, instance.data, instance.length);
+  map_put(&c->instances, (Str){known, instance.length}, known);
+  return known;
+}
+
 /* What is the same call, though every node that came by it may have a chain of its own. */
 typedef struct CallKey {
   const Function *function;
   SourceRange range;
   const DebugInlined *caller;
+  const char *instance; /* kept; NULL: none */
 } CallKey;
-static_assert(sizeof(CallKey) == 2 * sizeof(void *) + sizeof(SourceRange), "compared as bytes");
+static_assert(sizeof(CallKey) == 3 * sizeof(void *) + sizeof(SourceRange), "compared as bytes");
 
 static DebugInlined *make_inlined(Compiler *c, const CallKey *key) {
   CallKey *kept = ARENA_NEW(&c->scratch, CallKey);
   DebugInlined *made = ARENA_NEW(c->arena, DebugInlined);
   *kept = *key;
-  *made = (DebugInlined){name_of_function(c, key->function), key->range, key->caller};
+  *made = (DebugInlined){name_of_function(c, key->function), str_from(key->instance ? key->instance : ""), key->range,
+                         key->caller};
   map_put(&c->calls, (Str){(const char *)kept, sizeof *kept}, made);
   return made;
 }
@@ -53,7 +65,7 @@ static const DebugInlined *place_inlined(Compiler *c, const InlinedCall *call) {
   if (!call) return NULL;
   DebugInlined *made = ptrmap_get(&c->inlined, call);
   if (made) return made;
-  CallKey key = {call->function, call->range, place_inlined(c, call->caller)};
+  CallKey key = {call->function, call->range, place_inlined(c, call->caller), keep_instance(c, call->instance)};
   made = map_get(&c->calls, (Str){(const char *)&key, sizeof key});
   if (!made) made = make_inlined(c, &key);
   ptrmap_put(&c->inlined, call, made);
@@ -303,6 +315,7 @@ static void compile_graph(Compiler *c) {
   liveness_compute(graph, &c->scratch, &c->life);
   ptrmap_init(&c->inlined, &c->scratch);
   ptrmap_init(&c->function_names, &c->scratch);
+  map_init(&c->instances, &c->scratch);
   map_init(&c->calls, &c->scratch);
   c->register_of = ARENA_ARRAY(&c->scratch, uint32_t, graph->next_unique + 1);
   c->hint_of = ARENA_ARRAY(&c->scratch, uint32_t, graph->next_unique + 1);

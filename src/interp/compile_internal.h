@@ -24,6 +24,7 @@ typedef struct Compiler {
   const Code *baseline;        /* of the plan that is compiled */
   const StateValues *state;    /* the same; NULL: none */
   PtrMap inlined;              /* InlinedCall -> DebugInlined */
+  Map instances;               /* their paths, in the Code's arena */
   Map calls;                   /* what such a call says -> DebugInlined */
   PtrMap function_names;       /* Function -> text in the Code's arena */
   uint32_t *register_of;       /* by Value.unique */

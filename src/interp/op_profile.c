@@ -87,6 +87,12 @@ static void print_places(const DebugPlace *place, uint32_t callers, bool with_co
   }
 }
 
+static Str module_of(const DebugPlace *place) {
+  for (const DebugInlined *call = place->inlined; call; call = call->caller)
+    if (call->instance.length) return call->instance;
+  return STR("");
+}
+
 static Str keep(OpProfile *p, Str text) {
   return (Str){arena_strndup(&p->arena, text.data, text.length), text.length};
 }
@@ -95,7 +101,7 @@ typedef struct RowTexts {
   OpProfile *profile;
   OpProfileRow *row;
   const Site *site;
-  Str function;
+  Str function, module;
   StrBuf place, places, inputs, output;
 } RowTexts;
 static void keep_texts(void *argument) {
@@ -103,6 +109,7 @@ static void keep_texts(void *argument) {
   t->row->name = keep(t->profile, t->site->name.length || !t->site->op ? t->site->name : t->site->op->name);
   t->row->overload = keep(t->profile, t->site->op ? t->site->op->overload_name : STR(""));
   t->row->function = keep(t->profile, t->function);
+  t->row->module = keep(t->profile, t->module);
   t->row->place = keep(t->profile, strbuf_view(&t->place));
   t->row->places = keep(t->profile, strbuf_view(&t->places));
   t->row->inputs = keep(t->profile, strbuf_view(&t->inputs));
@@ -115,7 +122,11 @@ static bool is_fused(const Site *site) {
 static Status describe(OpProfile *p, const Code *code, const Instruction *pc, const Call *call, OpProfileRow *row) {
   enum { MAX_TEXT = 4096, MAX_CALLERS = 2 };
   uint32_t at = (uint32_t)(pc - code->instructions);
-  RowTexts t = {.profile = p, .row = row, .site = &code->sites[pc->a], .function = code->name};
+  RowTexts t = {.profile = p,
+                .row = row,
+                .site = &code->sites[pc->a],
+                .function = code->name,
+                .module = module_of(&code->places[at])};
   t.inputs.max_length = t.output.max_length = MAX_TEXT;
   row->code = code->serial;
   row->pc = at;

@@ -11,7 +11,8 @@ typedef struct OpProfileRow {
   Str name, overload; /* "aten::conv2d", ""; "prim::FusionGroup" */
   Str function;       /* of the Code */
   Str place;          /* "layer.py:12 < model.py:30": in the original source, with what called it; empty: unknown */
-  Str places;         /* the same with columns and all that called it: "layer.py:12:8 < model.py:30:4" */
+  Str module; /* "layer1.0": the innermost submodule whose method it was inlined from; empty: the module's own */
+  Str places; /* the same with columns and all that called it: "layer.py:12:8 < model.py:30:4" */
   Str inputs, output; /* "float32[1,3,224,224], float32[64,3,7,7]": tensors, with their layout unless it is row-major */
   uint64_t count, ns, least_ns;
   uint64_t declines;   /* of these, done by the operator's body, whose operators have rows of their own */
@@ -43,6 +44,10 @@ void op_profile_add_call(OpProfile *profile, uint64_t ns);
 Status op_profile_print_table(OpProfile *profile, StrBuf *out) MUST_CHECK;
 /* {"calls": n, "ms": total, "rows": [{"op": ..., "ms": ...}, ...]} */
 Status op_profile_print_json(OpProfile *profile, StrBuf *out) MUST_CHECK;
+typedef enum OpProfileGroup { OP_PROFILE_BY_OPERATOR, OP_PROFILE_BY_MODULE, OP_PROFILE_BY_SOURCE } OpProfileGroup;
+/* Sums of the rows that have the operator, the submodule or the line of the source in common, by time; lines of at most
+ * 100 columns (op_profile_sums.c). */
+Status op_profile_print_sums(OpProfile *profile, OpProfileGroup group, StrBuf *out) MUST_CHECK;
 /* "function;place;operator nanoseconds", a line a row: flame graphs are drawn from it (op_profile_folded.c). */
 Status op_profile_print_folded(OpProfile *profile, StrBuf *out) MUST_CHECK;
 /* Every event, for chrome://tracing and Perfetto. */

@@ -24,3 +24,12 @@ struct OpProfile {
   VEC(OpProfileEvent) events;
   uint32_t slots[4096]; /* the first row of a hash, plus one */
 };
+
+/* ---- op_profile_print.c: what tables share ---- */
+uint64_t op_profile_sum_of_rows(const OpProfile *p);
+/* Time of the calls that no row has; 0 where tasks ran beside each other. */
+uint64_t op_profile_rest(const OpProfile *p, uint64_t sum);
+/* In billions a second, nine columns; "-" where there is none. */
+void op_profile_print_rate(double amount, uint64_t ns, StrBuf *out);
+/* The last lines: the interpreter, the calls, rows that found no room. */
+void op_profile_print_totals(const OpProfile *p, uint64_t sum, StrBuf *out);

@@ -19,7 +19,9 @@ static const OpProfileRow **sort_rows(const OpProfile *p) {
   return rows;
 }
 
-static uint64_t sum_of_rows(const OpProfile *p) {
+/* ---- what tables share ---- */
+
+uint64_t op_profile_sum_of_rows(const OpProfile *p) {
   uint64_t sum = 0;
   for (size_t i = 0; i < p->rows.length; i++) sum += p->rows.data[i].ns;
   return sum;
@@ -29,26 +31,34 @@ static uint64_t sum_of_fused(const OpProfile *p) {
   for (size_t i = 0; i < p->rows.length; i++) sum += p->rows.data[i].is_fused ? p->rows.data[i].ns : 0;
   return sum;
 }
-/* Time of the calls that no row has; 0 where tasks ran beside each other. */
-static uint64_t rest_of(const OpProfile *p, uint64_t sum) {
+uint64_t op_profile_rest(const OpProfile *p, uint64_t sum) {
   return p->call_ns > sum ? p->call_ns - sum : 0;
 }
-
-/* ---- the table ---- */
-
-static void print_rate(double amount, uint64_t ns, StrBuf *out) {
+void op_profile_print_rate(double amount, uint64_t ns, StrBuf *out) {
   if (amount > 0 && ns)
     strbuf_printf(out, " %8.2f", amount / (double)ns);
   else
     strbuf_puts(out, "        -");
 }
+void op_profile_print_totals(const OpProfile *p, uint64_t sum, StrBuf *out) {
+  uint64_t rest = op_profile_rest(p, sum);
+  double whole = (double)(sum + rest ? sum + rest : 1), calls = p->calls ? (double)p->calls : 1;
+  strbuf_printf(out, "%10.4f %5.1f%%  interpreter\n", (double)rest / 1e6 / calls, 100 * (double)rest / whole);
+  double fused = (double)sum_of_fused(p);
+  strbuf_printf(out, "%10.4f %5.1f%%  in regions and fusion groups\n", fused / 1e6 / calls, 100 * fused / whole);
+  strbuf_printf(out, "%10.4f %5.1f%%  of %llu calls\n", (double)(sum + rest) / 1e6 / calls, 100.0,
+                (unsigned long long)p->calls);
+  if (p->dropped_rows) strbuf_printf(out, "%llu runs found no room for a row\n", (unsigned long long)p->dropped_rows);
+}
+
+/* ---- the table ---- */
 
 static void print_line(const OpProfile *p, const OpProfileRow *row, double whole, StrBuf *out) {
   double calls = p->calls ? (double)p->calls : 1;
   strbuf_printf(out, "%10.4f %5.1f%% %7.4g %10.4f", (double)row->ns / 1e6 / calls, 100 * (double)row->ns / whole,
                 (double)row->count / calls, (double)row->least_ns / 1e6);
-  print_rate(row->flops, row->ns, out);
-  print_rate(row->bytes, row->ns, out);
+  op_profile_print_rate(row->flops, row->ns, out);
+  op_profile_print_rate(row->bytes, row->ns, out);
   strbuf_printf(out, "  " STR_FMT "%s" STR_FMT "  " STR_FMT " -> " STR_FMT "  " STR_FMT "\n", STR_ARG(row->name),
                 row->overload.length ? "." : "", STR_ARG(row->overload), STR_ARG(row->inputs), STR_ARG(row->output),
                 STR_ARG(row->place));
@@ -60,16 +70,11 @@ static void print_line(const OpProfile *p, const OpProfileRow *row, double whole
 static Status print_table(const OpProfile *p, StrBuf *out) {
   const OpProfileRow **rows = sort_rows(p);
   if (!rows) return status_out_of_memory();
-  uint64_t sum = sum_of_rows(p), rest = rest_of(p, sum);
-  double whole = (double)(sum + rest ? sum + rest : 1), calls = p->calls ? (double)p->calls : 1;
+  uint64_t sum = op_profile_sum_of_rows(p), rest = op_profile_rest(p, sum);
+  double whole = (double)(sum + rest ? sum + rest : 1);
   strbuf_puts(out, "   ms/call  share  /call   least ms  GFLOP/s     GB/s  operator, tensors, source\n");
   for (size_t i = 0; i < p->rows.length; i++) print_line(p, rows[i], whole, out);
-  strbuf_printf(out, "%10.4f %5.1f%%  interpreter\n", (double)rest / 1e6 / calls, 100 * (double)rest / whole);
-  double fused = (double)sum_of_fused(p);
-  strbuf_printf(out, "%10.4f %5.1f%%  in regions and fusion groups\n", fused / 1e6 / calls, 100 * fused / whole);
-  strbuf_printf(out, "%10.4f %5.1f%%  of %llu calls\n", (double)(sum + rest) / 1e6 / calls, 100.0,
-                (unsigned long long)p->calls);
-  if (p->dropped_rows) strbuf_printf(out, "%llu runs found no room for a row\n", (unsigned long long)p->dropped_rows);
+  op_profile_print_totals(p, sum, out);
   mem_free(rows);
   return OK;
 }
@@ -102,6 +107,8 @@ static void print_look(const OpProfileRow *row, StrBuf *out) {
   print_text("source", row->place, out);
   strbuf_puts(out, ", ");
   print_text("function", row->function, out);
+  strbuf_puts(out, ", ");
+  print_text("module", row->module, out);
 }
 static void print_instruction(const OpProfileRow *row, StrBuf *out) {
   strbuf_printf(out, "\"code\": %llu, \"instruction\": %u, ", (unsigned long long)row->code, row->pc);
@@ -139,7 +146,7 @@ static Status print_json(const OpProfile *p, StrBuf *out) {
   strbuf_printf(out, "{\"calls\": %llu, ", (unsigned long long)p->calls);
   print_number("ms", (double)p->call_ns / 1e6, out);
   strbuf_puts(out, ", ");
-  print_number("interpreter_ms", (double)rest_of(p, sum_of_rows(p)) / 1e6, out);
+  print_number("interpreter_ms", (double)op_profile_rest(p, op_profile_sum_of_rows(p)) / 1e6, out);
   strbuf_puts(out, ", \"rows\": [");
   for (size_t i = 0; i < p->rows.length; i++) {
     strbuf_puts(out, i ? ",\n" : "\n");

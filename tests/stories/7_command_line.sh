@@ -15,5 +15,5 @@ says 2 "Did you mean 'forward'?" wick run "$model" --method froward "$examples/d
 says 1 'images' wick run "$model" "ones(2)" 2
 wick save "$model" --freeze -o frozen.pt
 says 0 "14: six, 100% sure" wick run frozen.pt "$examples/digits/digits.npy"
-says 0 "p99" wick bench "$model" "$examples/digits/digits.npy" --against frozen.pt
+says 0 "second / first" wick bench "$model" "$examples/digits/digits.npy" --against frozen.pt
 says 0 '"result": "1: zero' wick run "$model" "$examples/digits/digits.npy" --json
