@@ -189,8 +189,8 @@ static void print_heads(const Measured *runs, size_t count) {
 
 /* ---- how far two runs can be told apart ---- */
 
-/* The ratio of the medians of both runs' calls, drawn again and again from those that were measured, with repetition: 95
- * of 100 such ratios lie between (B. Efron's bootstrap, by percentiles). false: too few calls, or no memory. */
+/* The ratio of the medians of both runs' calls, drawn again and again from those that were measured, with repetition:
+ * 95 of 100 such ratios lie between (B. Efron's bootstrap, by percentiles). */
 static double median_of_draw(const double *times, size_t count, double *room, uint64_t *random) {
   for (size_t i = 0; i < count; i++) {
     *random = *random * 6364136223846793005u + 1442695040888963407u; /* Knuth's MMIX */

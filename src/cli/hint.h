@@ -11,6 +11,6 @@ typedef struct HintedCall {
   int count;
 } HintedCall;
 /* After a call failed: where an input is missing, a picture or sound went in as it is in its file, or a list for a
- * tensor, complains with a line to type. What is suggested ran: candidates from the method's schema and the sizes of the
- * module's first weights are tried on a copy of the model, for two seconds at most. */
+ * tensor, complains with a line to type. What is suggested ran: candidates from the method's schema and the sizes of
+ * the module's first weights are tried on a copy of the model, for two seconds at most. */
 void hint_inputs(const HintedCall *call);

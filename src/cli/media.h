@@ -16,8 +16,8 @@ wick_status sound_write_wav(const wick_value *tensor, int64_t rate, const char *
 /* Numbers in lines, between commas, semicolons, tabs or spaces, perhaps after a line of names: float32 of [lines,
  * columns]. */
 wick_status table_read(const char *path, wick_value **out, wick_error **error);
-/* The same lines of a tensor of at most two dimensions, with commas; one dimension is a line. Numbers are written so that
- * reading them gives the same bits. */
+/* The same lines of a tensor of at most two dimensions, with commas; one dimension is a line. Numbers are written so
+ * that reading them gives the same bits. */
 wick_status table_write(const wick_value *tensor, const char *path, wick_error **error);
 /* What a JSON text says, as numbers, strings, lists and dicts; null is None. */
 wick_status json_read(const char *path, wick_value **out, wick_error **error);

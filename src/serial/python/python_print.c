@@ -514,6 +514,23 @@ static void print_body(Printing *p, const Block *block) {
   print_node(p, block->ret, false);
 }
 
+static bool has_loop(const Block *block) {
+  for (const Node *node = block->param->next; node != block->ret; node = node->next) {
+    if (node->kind == SYM_prim_Loop) return true;
+    for (uint32_t i = 0; i < node->block_count; i++)
+      if (has_loop(node->blocks[i])) return true;
+  }
+  return false;
+}
+/* Callers know parameters by their names: reserved ones stay where nothing that is printed means something else by
+ * them. No expression begins with `aten`; `range` stands in loops alone. */
+static Str parameter_name(Printing *p, const Graph *graph, Str name) {
+  bool is_free = str_is(name, "aten") || (str_is(name, "range") && !has_loop(graph->block));
+  if (!is_free || map_has(&p->used, name)) return unique_name(p, name);
+  map_put(&p->used, name, p);
+  return name;
+}
+
 static void print_function(Printing *p, const Function *function, Str placeholder) {
   const FunctionSchema *schema = function->schema;
   const Graph *graph = function->graph;
@@ -531,7 +548,7 @@ static void print_function(Printing *p, const Function *function, Str placeholde
   while (required && schema->arguments[required - 1].has_default) required--;
   for (uint32_t i = 0; i < schema->argument_count; i++) {
     const Argument *argument = &schema->arguments[i];
-    Str name = unique_name(p, argument->name);
+    Str name = parameter_name(p, graph, argument->name);
     put(out, i || placeholder.length ? ",\n    " : "");
     put_str(out, name);
     if (!(p->printer->bare_self && function->class_type && !i)) {

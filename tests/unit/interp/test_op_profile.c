@@ -68,11 +68,15 @@ static void test_rows_by_shapes(void **state) {
   expect(profile, WICK_PROFILE_JSON, "{\"calls\": 3, ");
   expect(profile, WICK_PROFILE_JSON,
          "\"inputs\": \"float32[3,2], float32[2,2]\", \"output\": \"float32[3,2]\", "
-         "\"source\": \"profile.py:3\", \"function\": \"product\", \"count\": 5, \"code\": ");
+         "\"source\": \"profile.py:3\", \"function\": \"product\", \"module\": \"\", \"count\": 5, \"code\": ");
   expect(profile, WICK_PROFILE_JSON, "\"places\": \"profile.py:3:");
   expect(profile, WICK_PROFILE_JSON, "\"flops\": 120.0, \"bytes\": 320.0}"); /* 5 of 3 * 2 * 2 * 2, of 4 * 16 */
   assert_int_equal(occurrences(profile, WICK_PROFILE_JSON, "\"op\": \"aten::mm\""), 2);
   assert_int_equal(occurrences(profile, WICK_PROFILE_TRACE, "\"name\": \"aten::mm\""), 8);
+  expect(profile, WICK_PROFILE_BY_OPERATOR, "  aten::mm\n");
+  assert_int_equal(occurrences(profile, WICK_PROFILE_BY_OPERATOR, "aten::mm"), 1); /* of both shapes */
+  expect(profile, WICK_PROFILE_BY_MODULE, "  (the module itself)\n");
+  expect(profile, WICK_PROFILE_BY_SOURCE, "  profile.py:3\n");
   expect(profile, WICK_PROFILE_TABLE, "aten::mm  float32[2,2], float32[2,2] -> float32[2,2]  profile.py:3\n");
   wick_profile_release(profile);
   wick_value_release(tall), wick_value_release(small), wick_value_release(two), wick_value_release(three);
@@ -118,7 +122,7 @@ static void test_errors(void **state) {
   assert_int_not_equal(call("fails", profile, (const wick_value *const[]){tall}, 1), WICK_OK);
   expect(profile, WICK_PROFILE_JSON, "{\"calls\": 1, ");
   expect(profile, WICK_PROFILE_JSON, "\"rows\": []}"); /* what failed is not measured */
-  assert_int_equal(wick_profile_print(profile, 7, &text, NULL), WICK_INVALID_ARGUMENT);
+  assert_int_equal(wick_profile_print(profile, WICK_PROFILE_BY_SOURCE + 1, &text, NULL), WICK_INVALID_ARGUMENT);
   assert_null(text);
   assert_int_equal(wick_profile_print(NULL, WICK_PROFILE_TABLE, &text, NULL), WICK_INVALID_ARGUMENT);
   wick_profile_release(NULL);
