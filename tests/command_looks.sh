@@ -47,6 +47,22 @@ for file in "$here"/files/*.pt "$here"/files/*.pth "$here"/program/strides.py; d
   grep -q '"error"' out && { echo "$file:"; cat out; failed=1; }
 done
 json "$wick" info nothing.pt --json
+# Names as their authors wrote them, sizes of quantized weights, what is needed.
+"$wick" info "$here/model/digits_cnn.pt" > out
+grep -qx "class     DigitsCNN" out && grep -qx "method    forward(Tensor x) -> Tensor" out || { cat out; failed=1; }
+grep -qE "^  module    conv1 +Conv2d  " out && ! grep -q "__torch__\|mangle" out || { cat out; failed=1; }
+grep -qE "^needs     [0-9]+ operators, all there$" out && grep -qx "          dtypes: int64, float32" out || { cat out; failed=1; }
+"$wick" info "$here/program/quantized_qat_cat_trace__qnnpack.pt" > out
+grep -qE "^  packed +[a-z0-9_.]+ +qint8\[" out && grep -q "packed weights, [1-9]" out || { cat out; failed=1; }
+json "$wick" info "$here/model/digits_cnn.pt" --json
+python3 - <<'END' || failed=1
+import json
+needs = json.load(open("out"))["needs"]
+assert needs["operators"] > 5 and needs["missing"] == [] and needs["dtypes"] == ["int64", "float32"], needs
+assert needs["devices"] == [] and needs["libraries"] == [], needs
+END
+printf 'def forward(x: Tensor) -> Tensor:\n    return torch._add_relu(x, x)\n' > add_relu.py
+expect 0 "gradients: all but of aten::_add_relu" "$wick" info add_relu.py
 grep -q '"error"' out || failed=1
 
 # ---- ops ----

@@ -155,6 +155,8 @@ bool mode_of(bool eval, bool train, Mode *out);
  * in submodules that are in training mode.
  * false: it was complained about. */
 bool mode_set(const char *path, wick_module *module, Mode mode);
+/* How many of the module and its submodules are in training mode, and the path of the first. */
+size_t mode_training(const wick_module *module, char *out_first, size_t size);
 /* "training", "evaluation", "mixed"; "": the module has none. */
 const char *mode_name(const wick_module *module);
 
@@ -201,6 +203,9 @@ int dump_optimized(const OptimizedDump *dump, ModelOptions *model, int count, ch
 /* The words of --stage (dump.c); NULL: there are no more. */
 const char *dump_stage_at(size_t index);
 
+/* The words of profile's --by (profile.c); NULL: there are no more. */
+const char *profile_group_at(size_t index);
+
 /* ---- comparing (compare.c) ---- */
 typedef struct Tolerance {
   double rtol, atol;
@@ -213,6 +218,14 @@ bool values_agree(const wick_value *got, const wick_value *want, const Tolerance
 
 /* The same for strides that were recorded beside a value. */
 bool strides_agree(const wick_value *got, const wick_value *want, const char *where, char *difference);
+
+/* ---- what a program needs (ops.c) ---- */
+typedef struct Needs {
+  size_t operators, missing, without_gradient;            /* names */
+  char missing_names[2000], without_gradient_names[2000]; /* "aten::a, aten::b"; ", ..." where there is no room */
+} Needs;
+/* false: it was complained about. */
+bool needs_of(const char *path, const wick_module *module, Needs *out);
 
 /* ---- progress on a terminal (standard error); nothing elsewhere (progress.c) ---- */
 void progress_show(const char *what, size_t done, size_t total);

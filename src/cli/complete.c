@@ -39,6 +39,10 @@ static void offer_devices(const char *model) {
   offer("cuda", "the first card");
   offer("cuda:1", "the next one");
 }
+static void offer_groups(const char *model) {
+  (void)model;
+  for (size_t i = 0; profile_group_at(i); i++) offer(profile_group_at(i), "");
+}
 static void offer_passes(const char *model) {
   (void)model;
   offer("all", "each step of compiling");
@@ -61,9 +65,10 @@ static void offer_files(const char *model) {
 static const struct {
   const char *argument;
   void (*offer)(const char *model);
-} kinds[] = {{"STAGE", offer_stages}, {"ENGINE", offer_engines},  {"X.Y", offer_versions},  {"PASS", offer_passes},
-             {"A,B", offer_passes},   {"METHOD", offer_methods},  {"FILE", offer_files},    {"MODEL", offer_files},
-             {"OUT.pt", offer_files}, {"NAME=FILE", offer_files}, {"DEVICE", offer_devices}};
+} kinds[] = {{"STAGE", offer_stages}, {"ENGINE", offer_engines}, {"X.Y", offer_versions},    {"PASS", offer_passes},
+             {"A,B", offer_passes},   {"METHOD", offer_methods}, {"LIBRARY", offer_files},   {"FILE", offer_files},
+             {"MODEL", offer_files},  {"OUT.pt", offer_files},   {"NAME=FILE", offer_files}, {"DEVICE", offer_devices},
+             {"GROUP", offer_groups}};
 
 static const Option *option_of(const Option *options, size_t count, const char *word) {
   for (size_t i = 0; i < count; i++)

@@ -1,4 +1,5 @@
 /* wick info: what is in a file. */
+#include <ctype.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +11,9 @@
 /* What the walk through a module found, in its order. */
 typedef struct Entry {
   char *name, *type, *value; /* value: printed; of plain attributes */
-  enum { ENTRY_MODULE, ENTRY_PARAMETER, ENTRY_BUFFER, ENTRY_ATTRIBUTE } kind;
-  wick_tensor_spec spec; /* of tensors */
-  bool is_tensor;
+  enum { ENTRY_MODULE, ENTRY_PARAMETER, ENTRY_BUFFER, ENTRY_PACKED, ENTRY_ATTRIBUTE } kind;
+  wick_tensor_spec spec;     /* of tensors */
+  bool is_tensor;            /* of packed weights: the weight, when it can be told */
   long long elements, bytes; /* of a module: of all that it holds */
 } Entry;
 typedef struct Contents {
@@ -54,11 +55,43 @@ static void note_tensor(Entry *entry, const wick_value *value) {
   if (__builtin_mul_overflow(entry->elements, (long long)wick_dtype_bytes(entry->spec.dtype), &entry->bytes))
     entry->bytes = LLONG_MAX;
 }
+/* Weights that quantized operators keep packed, with their bias, in an object of a native class: what unpacks them
+ * tells what they are. false: it is no such object. */
+static bool note_packed(Entry *entry, const char *type, const wick_value *value) {
+  static const struct {
+    const char *class_name, *operator;
+  } classes[] = {{"LinearPackedParamsBase", "quantized::linear_unpack"},
+                 {"Conv2dPackedParamsBase", "quantized::conv2d_unpack"},
+                 {"Conv3dPackedParamsBase", "quantized::conv3d_unpack"},
+                 {"EmbeddingPackedParamsBase", "quantized::embedding_bag_unpack"}};
+  size_t i = 0, count = sizeof classes / sizeof *classes;
+  const char *dot = strrchr(type, '.');
+  while (i < count && strcmp(dot ? dot + 1 : type, classes[i].class_name) != 0) i++;
+  if (i == count) return false;
+  wick_value *parts = NULL;
+  wick_error *error = NULL;
+  entry->kind = ENTRY_PACKED;
+  if (!wick_op_call(NULL, classes[i].operator, "", (const wick_value *const[]){value}, 1, NULL, 0, &parts, &error)) {
+    bool is_pair = wick_value_kind(parts) == WICK_TUPLE && wick_value_length(parts) == 2;
+    wick_value *weight = is_pair ? wick_value_item(parts, 0) : wick_value_retain(parts);
+    wick_value *bias = is_pair ? wick_value_item(parts, 1) : NULL;
+    Entry small = {0};
+    note_tensor(entry, weight);
+    if (bias && wick_value_kind(bias) == WICK_TENSOR) note_tensor(&small, bias);
+    entry->elements = sum(entry->elements, small.elements);
+    entry->bytes = sum(entry->bytes, small.bytes);
+    wick_value_release(weight);
+    wick_value_release(bias);
+  }
+  wick_error_free(error);
+  wick_value_release(parts);
+  return true;
+}
 static int visit(void *user, const char *name, uint32_t kind, const char *type, const wick_value *value) {
   Entry *entry = contents_add(user, name, type);
   if (!entry) return 1;
   if (wick_value_kind(value) == WICK_OBJECT) {
-    entry->kind = ENTRY_MODULE;
+    if (!note_packed(entry, entry->type, value)) entry->kind = ENTRY_MODULE;
     return 0;
   }
   if (wick_value_kind(value) == WICK_TENSOR) note_tensor(entry, value);
@@ -80,7 +113,7 @@ static bool is_inside(const char *name, const char *module) {
   return !strncmp(name, module, length) && name[length] == '.';
 }
 static bool is_stored(const Entry *entry) {
-  return entry->kind == ENTRY_PARAMETER || entry->kind == ENTRY_BUFFER;
+  return entry->kind == ENTRY_PARAMETER || entry->kind == ENTRY_BUFFER || entry->kind == ENTRY_PACKED;
 }
 /* Submodules stand before what they hold, which follows them without a gap. */
 static void sum_modules(Contents *c) {
@@ -106,7 +139,7 @@ typedef struct Info {
   bool all, json;
   ModelOptions model;
   Contents contents;
-  size_t parameters, buffers;
+  size_t parameters, buffers, packed; /* packed: weights in objects of native classes */
   long long elements, bytes;
 } Info;
 static void sum_up(Info *info) {
@@ -114,7 +147,9 @@ static void sum_up(Info *info) {
   for (size_t i = 0; i < info->contents.count; i++) {
     const Entry *entry = &info->contents.entries[i];
     if (!is_stored(entry)) continue;
-    *(entry->kind == ENTRY_PARAMETER ? &info->parameters : &info->buffers) += 1;
+    *(entry->kind == ENTRY_PARAMETER ? &info->parameters
+      : entry->kind == ENTRY_BUFFER  ? &info->buffers
+                                     : &info->packed) += 1;
     info->elements = sum(info->elements, entry->elements);
     info->bytes = sum(info->bytes, entry->bytes);
   }
@@ -142,10 +177,10 @@ static Archive archive_of(const char *path) {
   if (text) snprintf(a.version, sizeof a.version, "%.*s", (int)strcspn(text, " \r\n"), text);
   wick_text_free(text);
   a.bytes = wick_archive_bytes(a.open);
+  a.records = wick_archive_count(a.open);
   for (size_t i = 0; i < wick_archive_count(a.open); i++) {
     const char *name = wick_archive_name(a.open, i);
     a.files += starts_with(name, "code/") && is_source_file(name);
-    a.records += starts_with(name, "data/") || starts_with(name, "constants/");
     if (!strcmp(name, ".data/serialization_id") || !strcmp(name, "byteorder")) a.origin = "PyTorch 2.1 or later";
     if (!strcmp(name, "model.json")) a.origin = "PyTorch 1.0 or 1.1";
     if (!strcmp(name, "bytecode.pkl")) a.origin = "PyTorch, for the lite interpreter";
@@ -159,7 +194,7 @@ static void print_line(const char *what, const char *name) {
 }
 static void print_archive(const Archive *a) {
   if (!a->open) return;
-  show("archive   version %s, %zu source files, %zu tensor records, %llu bytes\n", a->version, a->files, a->records,
+  show("archive   version %s, %zu source files, %zu records in all, %llu bytes\n", a->version, a->files, a->records,
        a->bytes);
   if (*a->origin) show("written   by %s\n", a->origin);
   for (size_t i = 0; i < wick_archive_count(a->open); i++)
@@ -167,6 +202,44 @@ static void print_archive(const Archive *a) {
 }
 
 /* ---- for people ---- */
+
+/* Types and schemas as their authors wrote them: `__torch__` and the numbers by which archives tell classes of one name
+ * apart are left out, and where the classes of torch.nn stand. */
+static void show_type(const char *text) {
+  static const char start[] = "__torch__.", library[] = "torch.nn.modules.", quantized[] = "torch.ao.nn.quantized.";
+  for (const char *at = text; *at;) {
+    size_t length = strcspn(at, "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"); /* what no name begins with */
+    show("%.*s", (int)length, at);
+    at += length;
+    const char *end = at;
+    while (*end == '_' || *end == '.' || isalnum((unsigned char)*end)) end++;
+    if (starts_with(at, start)) {
+      at += strlen(start);
+      const char *last = end;
+      while (last > at && last[-1] != '.') last--;
+      bool is_library = starts_with(at, library) || starts_with(at, "torch.nn.quantized.");
+      if (starts_with(at, quantized)) show("quantized "), is_library = true;
+      if (starts_with(at, "torch.classes.")) at += strlen("torch.classes.");
+      if (is_library) at = last;
+    }
+    while (at < end) {
+      size_t part = strcspn(at, ".");
+      if (part > (size_t)(end - at)) part = (size_t)(end - at);
+      bool has_more = at + part < end;
+      if (!starts_with(at, "___torch_mangle_")) show("%.*s%s", (int)part, at, has_more ? "." : "");
+      at += part + has_more;
+    }
+  }
+}
+static void print_mode(const wick_module *module) {
+  char training[200];
+  const char *mode = mode_name(module);
+  size_t count = mode_training(module, training, sizeof training);
+  if (!*mode) return;
+  show("mode      %s", mode);
+  if (!strcmp(mode, "mixed")) show(": %zu submodules in training mode, first %s", count, training);
+  show("\n");
+}
 
 static void print_spec(const wick_tensor_spec *spec) {
   show("%s[", wick_dtype_name(spec->dtype));
@@ -184,21 +257,22 @@ static void print_hooks(const wick_module *module, const char *submodule) {
     }
 }
 static void print_entry(const Info *info, const wick_module *module, const Entry *entry, const char *tensor_word) {
-  static const char *const words[] = {"module", "parameter", "buffer", "attribute"};
+  static const char *const words[] = {"module", "parameter", "buffer", "packed", "attribute"};
   if (info->depth && depth_of(entry->name) > info->depth) return;
   bool is_plain = entry->kind == ENTRY_ATTRIBUTE;
   if (is_plain && !info->all) return;
   show("  %-9s ", tensor_word ? tensor_word : words[entry->kind]);
   show_name(stdout, entry->name, 40);
   show(" ");
-  if (is_stored(entry))
+  if (is_stored(entry) && entry->is_tensor)
     print_spec(&entry->spec);
   else if (is_plain) {
     show_name(stdout, entry->type, 0);
     show(" = ");
     show_start(entry->value ? entry->value : "?", 60);
-  } else
-    show_name(stdout, entry->type, 0);
+  } else {
+    show_type(entry->type);
+  }
   if (entry->kind == ENTRY_MODULE && entry->elements)
     show("  (%lld elements, %lld bytes)", entry->elements, entry->bytes);
   show("\n");
@@ -217,26 +291,76 @@ static void print_sample(void *user, const char *name, const wick_value *tensor)
     show("\n");
   }
 }
+static void print_total(const Info *info) {
+  show("total     %zu parameters", info->parameters);
+  show(info->packed ? ", %zu buffers and %zu packed weights" : " and %zu buffers", info->buffers, info->packed);
+  show(", %lld elements, %lld bytes\n", info->elements, info->bytes);
+}
+/* "forward(Tensor ids, Tensor? pad=None) -> Tensor": as people call it. */
+/* Each dtype of stored tensors and of attributes once, in the order of dtypes. */
+static bool has_dtype(const Contents *c, uint32_t dtype) {
+  for (size_t i = 0; i < c->count; i++)
+    if (c->entries[i].is_tensor && c->entries[i].spec.dtype == dtype) return true;
+  return false;
+}
+/* What has to be there to run it. */
+static void print_needs(const Info *info, const wick_module *module) {
+  Needs needs;
+  char *devices = NULL;
+  if (!needs_of(info->path, module, &needs)) return;
+  show("needs     %zu operators", needs.operators);
+  show(needs.missing ? ", %zu of them not in wick: " : ", all there", needs.missing);
+  show("%s\n", needs.missing ? needs.missing_names : "");
+  if (needs.without_gradient)
+    show("          gradients: all but of %s (`wick ops --grad`)\n", needs.without_gradient_names);
+  else
+    show("          gradients: of all that differentiate\n");
+  size_t shown = 0;
+  for (uint32_t dtype = 0; dtype < WICK_DTYPE_LIMIT; dtype++)
+    if (has_dtype(&info->contents, dtype)) show(shown++ ? ", %s" : "          dtypes: %s", wick_dtype_name(dtype));
+  if (shown) show("\n");
+  if (!wick_module_replaced_devices(module, &devices, NULL) && *devices)
+    show("          devices: made for %s, runs on cpu\n", devices);
+  wick_text_free(devices);
+}
+static void print_method(const wick_module *module, const char *name, bool is_class) {
+  char *schema = NULL;
+  wick_module_schema(module, name, &schema, NULL);
+  const char *arguments = schema ? strchr(schema, '(') : NULL;
+  if (arguments && is_class) { /* without self */
+    int nesting = 0;
+    size_t length = 1;
+    for (; arguments[length] && (nesting || !strchr(",)", arguments[length])); length++)
+      nesting += (arguments[length] == '(') - (arguments[length] == ')');
+    const char *after = arguments + length;
+    if (!starts_with(arguments, "(__torch__.")) after = arguments + 1;
+    while (*after == ',' || *after == ' ') after++;
+    show("method    %s(", name);
+    show_type(after);
+    show("\n");
+  } else {
+    show("%s  ", is_class ? "method  " : "function");
+    show_type(schema ? schema : name);
+    show("\n");
+  }
+  wick_text_free(schema);
+}
 static void print_module(Info *info, const wick_module *module) {
   Archive archive = archive_of(info->path);
   bool is_class = *wick_module_class_name(module);
   print_archive(&archive);
   wick_archive_release(archive.open);
-  for (size_t i = 0; wick_library_path(i); i++) print_line("library", wick_library_path(i));
-  if (is_class) print_line("class", wick_module_class_name(module));
-  if (*mode_name(module)) show("mode      %s\n", mode_name(module));
+  if (is_class) show("class     "), show_type(wick_module_class_name(module)), show("\n");
+  print_mode(module);
   for (size_t i = 0; i < wick_module_method_count(module); i++) {
-    char *schema = NULL;
-    wick_module_schema(module, wick_module_method_name(module, i), &schema, NULL);
-    show("%s  %s\n", is_class ? "method  " : "function", schema ? schema : wick_module_method_name(module, i));
-    wick_text_free(schema);
+    print_method(module, wick_module_method_name(module, i), is_class);
   }
   samples_each(info->path, print_sample, NULL);
   print_hooks(module, NULL);
   for (size_t i = 0; i < info->contents.count; i++) print_entry(info, module, &info->contents.entries[i], NULL);
-  if (is_class)
-    show("total     %zu parameters and %zu buffers, %lld elements, %lld bytes\n", info->parameters, info->buffers,
-         info->elements, info->bytes);
+  print_needs(info, module);
+  for (size_t i = 0; wick_library_path(i); i++) print_line("library", wick_library_path(i));
+  if (is_class) print_total(info);
 }
 
 /* ---- as JSON ---- */
@@ -250,7 +374,7 @@ static void put_int(Json *json, const char *key, long long value) {
   json_put_int(json, value);
 }
 static void put_entry(Json *json, const Entry *entry) {
-  static const char *const words[] = {"module", "parameter", "buffer", "attribute"};
+  static const char *const words[] = {"module", "parameter", "buffer", "packed", "attribute"};
   json_put_begin(json, '{');
   put_text(json, "kind", words[entry->kind]);
   put_text(json, "name", entry->name);
@@ -278,6 +402,7 @@ static void put_entries(Json *json, const Info *info) {
   json_put_end(json, ']');
   put_int(json, "parameters", (long long)info->parameters);
   put_int(json, "buffers", (long long)info->buffers);
+  put_int(json, "packed_weights", (long long)info->packed);
   put_int(json, "elements", info->elements);
   put_int(json, "bytes", info->bytes);
 }
@@ -287,13 +412,48 @@ static void put_archive(Json *json, const char *path) {
     put_text(json, "version", archive.version);
     put_text(json, "written_by", *archive.origin ? archive.origin : NULL);
     put_int(json, "source_files", (long long)archive.files);
-    put_int(json, "tensor_records", (long long)archive.records);
+    put_int(json, "records", (long long)archive.records);
     put_int(json, "file_bytes", (long long)archive.bytes);
   }
   wick_archive_release(archive.open);
 }
 static void put_sample(void *user, const char *name, const wick_value *tensor) {
   if (!tensor) json_put_text(user, name);
+}
+static void put_names(Json *json, const char *key, const char *names) {
+  json_put_key(json, key);
+  json_put_begin(json, '[');
+  while (*names) {
+    char name[200];
+    size_t length = strcspn(names, ",");
+    snprintf(name, sizeof name, "%.*s", (int)length, names);
+    json_put_text(json, name);
+    names += length + strspn(names + length, ", ");
+  }
+  json_put_end(json, ']');
+}
+static void put_needs(Json *json, const Info *info, const wick_module *module) {
+  Needs needs;
+  char *devices = NULL;
+  if (!needs_of(info->path, module, &needs)) return;
+  json_put_key(json, "needs");
+  json_put_begin(json, '{');
+  put_int(json, "operators", (long long)needs.operators);
+  put_names(json, "missing", needs.missing_names);
+  put_names(json, "without_gradient", needs.without_gradient_names);
+  json_put_key(json, "dtypes");
+  json_put_begin(json, '[');
+  for (uint32_t dtype = 0; dtype < WICK_DTYPE_LIMIT; dtype++)
+    if (has_dtype(&info->contents, dtype)) json_put_text(json, wick_dtype_name(dtype));
+  json_put_end(json, ']');
+  if (wick_module_replaced_devices(module, &devices, NULL)) devices = NULL;
+  put_names(json, "devices", devices ? devices : "");
+  wick_text_free(devices);
+  json_put_key(json, "libraries");
+  json_put_begin(json, '[');
+  for (size_t i = 0; wick_library_path(i); i++) json_put_text(json, wick_library_path(i));
+  json_put_end(json, ']');
+  json_put_end(json, '}');
 }
 static bool print_module_json(const Info *info, const wick_module *module) {
   Json json;
@@ -316,6 +476,7 @@ static bool print_module_json(const Info *info, const wick_module *module) {
   json_put_begin(&json, '[');
   samples_each(info->path, put_sample, &json);
   json_put_end(&json, ']');
+  put_needs(&json, info, module);
   put_entries(&json, info);
   json_put_end(&json, '}');
   return json_out_print(&json);

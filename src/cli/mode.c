@@ -12,12 +12,15 @@ bool mode_of(bool eval, bool train, Mode *out) {
 
 typedef struct Modes {
   size_t training, evaluating;
+  char first[200]; /* that is in training mode */
 } Modes;
 static int visit(void *user, const char *name, uint32_t kind, const char *type, const wick_value *value) {
   Modes *modes = user;
   (void)kind, (void)type;
   const char *dot = strrchr(name, '.');
   if (strcmp(dot ? dot + 1 : name, "training") != 0 || wick_value_kind(value) != WICK_BOOL) return 0;
+  if (wick_value_to_bool(value) && !modes->training)
+    snprintf(modes->first, sizeof modes->first, "%.*s", (int)(dot ? dot - name : 0), name);
   *(wick_value_to_bool(value) ? &modes->training : &modes->evaluating) += 1;
   return 0;
 }
@@ -33,6 +36,12 @@ const char *mode_name(const wick_module *module) {
          : modes.training                   ? "training"
          : modes.evaluating                 ? "evaluation"
                                             : "";
+}
+
+size_t mode_training(const wick_module *module, char *out_first, size_t size) {
+  Modes modes = modes_of(module);
+  snprintf(out_first, size, "%s", *modes.first ? modes.first : "the module itself");
+  return modes.training;
 }
 
 /* ---- what behaves otherwise in training ---- */

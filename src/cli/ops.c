@@ -264,6 +264,42 @@ static bool print_json(const Listing *listing) {
   return json_out_print(&json);
 }
 
+/* ---- what wick info says of them ---- */
+
+/* Of the listed names those with the flaw, "a, b", as far as there is room. */
+static void join_names(const Listing *listing, bool missing, char *out, size_t size) {
+  size_t length = 0;
+  *out = 0;
+  for (size_t i = 0, end; i < listing->count; i = end) {
+    end = end_of_name(listing, i);
+    if (missing ? listing->used[i].operator!= NULL : !name_lacks_gradient(listing, i, end)) continue;
+    const char *name = listing->used[i].name;
+    if (length + strlen(name) + 8 > size) {
+      snprintf(out + length, size - length, ", ...");
+      return;
+    }
+    length += (size_t)snprintf(out + length, size - length, "%s%s", length ? ", " : "", name);
+  }
+}
+bool needs_of(const char *path, const wick_module *module, Needs *out) {
+  Listing listing = {0};
+  wick_error *error = NULL;
+  bool fine = !wick_module_each_overload(module, note, &listing, &error) && !listing.failed;
+  if (error) complain_error(path, error);
+  *out = (Needs){0};
+  if (fine) {
+    settle(&listing);
+    out->operators = listing.names;
+    out->missing = listing.missing;
+    out->without_gradient = listing.without_gradient;
+    join_names(&listing, true, out->missing_names, sizeof out->missing_names);
+    join_names(&listing, false, out->without_gradient_names, sizeof out->without_gradient_names);
+  }
+  for (size_t i = 0; i < listing.count; i++) used_free(&listing.used[i]);
+  free(listing.used);
+  return fine;
+}
+
 static int show_listing(Listing *listing, bool json) {
   settle(listing);
   if (json && !print_json(listing)) return EXIT_FAILED;

@@ -61,6 +61,9 @@ static const struct {
               {"source", WICK_PROFILE_BY_SOURCE},
               {"node", WICK_PROFILE_TABLE}};
 enum { GROUP_COUNT = sizeof groups / sizeof *groups };
+const char *profile_group_at(size_t index) {
+  return index < GROUP_COUNT ? groups[index].word : NULL;
+}
 static uint32_t format_of(const char *word) { /* 0: none */
   for (size_t i = 0; i < GROUP_COUNT; i++)
     if (!strcmp(groups[i].word, word)) return groups[i].format;
