@@ -5,10 +5,14 @@ PREFIX = /usr/local
 PYTHONS = python3
 DESTDIR =
 
-.PHONY: all python wheels python-full setup setup-tests demo bench test asan tsan valgrind plain aarch64 musl fuzz hard size lint tidy format install uninstall deb tarball docs view-test reproducible first-minutes clean
+.PHONY: help all python wheels python-full setup setup-tests demo bench test asan tsan valgrind plain aarch64 musl fuzz hard size lint tidy format install uninstall deb tarball docs view-test reproducible first-minutes clean
 
 all: setup
 	@mkdir -p build; $(call BUILD,release,--target product)
+
+# What there is to make.
+help:
+	@sh scripts/help.sh
 
 setup: $(PACKAGES_STAMP)
 $(PACKAGES_STAMP): scripts/setup.sh
