@@ -17,6 +17,8 @@ wick_compile_for("-Os" frontend serial module schema report trace syntax type ir
 # passes over them, and operators, whose loops are still vectorized as by -O3
 set(vectorized -O2 -ftree-vectorize -fvect-cost-model=dynamic)
 wick_compile_for("${vectorized}" pass autodiff op api executor fuse ivalue)
+# factors of matrices, four times: for float, double and both kinds of complex numbers
+wick_compile_for("${vectorized}" compute/linalg)
 # what libraries and engines compute, or few do
 wick_compile_for("-Os" op/fft op/linalg op/quantized op/sparse autodiff)
 # no gaps before functions and where jumps lead, only before loops

@@ -120,7 +120,7 @@ wick_status wav_read(const unsigned char *bytes, size_t length, bool *out_is_our
   const int64_t sizes[] = {wav.channels, wav.frames};
   status = wick_tensor_new(WICK_FLOAT32, 2, sizes, out, error);
   if (status) return status;
-  float *to = wick_tensor_data(*out);
+  float *to = wick_tensor_mutable_data(*out);
   for (int64_t i = 0; i < wav.frames; i++)
     for (int64_t c = 0; c < wav.channels; c++)
       to[c * wav.frames + i] = sample_at(&wav, wav.data + (i * wav.channels + c) * wav.bytes);

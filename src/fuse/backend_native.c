@@ -12,9 +12,9 @@ static Layout layout_of(const KernelIr *kernel, const FuseSignature *signature) 
   for (int i = 0; i < kernel->argument_count; i++) {
     const FuseOperandSignature *operand = &signature->operands[i];
     bool repeats = signature->rank && operand->repeats >> (signature->rank - 1) & 1;
-    layout.is_number[i] = operand->form == FUSE_FORM_NUMBER;
-    layout.stays[i] = operand->form == FUSE_FORM_NUMBER || operand->form == FUSE_FORM_ELEMENT ||
-                      (operand->form != FUSE_FORM_UNUSED && repeats);
+    layout.is_number[i] = operand->layout == FUSE_LAYOUT_NUMBER;
+    layout.stays[i] = operand->layout == FUSE_LAYOUT_NUMBER || operand->layout == FUSE_LAYOUT_ELEMENT ||
+                      (operand->layout != FUSE_LAYOUT_UNUSED && repeats);
   }
   return layout;
 }

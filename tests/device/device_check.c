@@ -558,7 +558,7 @@ static bool is_elsewhere(const wick_value *v) {
   return !wick_tensor_info_of(v, &info, NULL) && info.device_type != WICK_DEVICE_CPU;
 }
 
-static void compare(const wick_module *module, int k, const char *text, wick_value **here, wick_value **there,
+static void compare(wick_module *module, int k, const char *text, wick_value **here, wick_value **there,
                     double tolerance, const char *dtypes) {
   char name[16];
   wick_value *expected = NULL, *got = NULL;
@@ -793,8 +793,7 @@ static double now(void) {
 }
 
 /* Seconds of one call, when many are given to the device at once; the best of five. */
-static double time_calls(const wick_module *module, const char *name, const wick_value *const *inputs, int type,
-                         int calls) {
+static double time_calls(wick_module *module, const char *name, const wick_value *const *inputs, int type, int calls) {
   double best = INFINITY;
   for (int n = 0; n < 7; n++) {
     wick_device_synchronize(type, 0, NULL);
@@ -872,7 +871,7 @@ static wick_value *first_tensor(wick_value *v) {
   return v;
 }
 
-static double time_net(const wick_module *module, wick_value **inputs, size_t count, int type, int calls) {
+static double time_net(wick_module *module, wick_value **inputs, size_t count, int type, int calls) {
   double best = INFINITY;
   for (int n = 0; n < 5; n++) {
     wick_device_synchronize(type, 0, NULL);
@@ -891,7 +890,7 @@ static double time_net(const wick_module *module, wick_value **inputs, size_t co
 }
 
 /* The first call with twice the batch. */
-static double time_new_shape(const wick_module *module, wick_value **inputs, size_t count, int type) {
+static double time_new_shape(wick_module *module, wick_value **inputs, size_t count, int type) {
   wick_value *twice[MOST_INPUTS] = {NULL}, *got = NULL;
   for (size_t i = 0; i < count; i++) {
     wick_value *list = NULL;

@@ -215,11 +215,11 @@ static void render_formula(const Operator *op, KernelProgram *program, TileType 
     TileType type = (TileType)(i < count ? ir->types[i] : ir->types[ir->outputs[i - count]]);
     bool is_number = i < count && arguments[i].kind != TILE_ARG_TENSOR;
     signature.operands[i] =
-        (FuseOperandSignature){.form = is_number         ? FUSE_LAYOUT_NUMBER
-                                       : kind == STRIDED ? FUSE_LAYOUT_STRIDED
-                                                         : FUSE_LAYOUT_CONTIGUOUS,
+        (FuseOperandSignature){.layout = is_number         ? FUSE_LAYOUT_NUMBER
+                                         : kind == STRIDED ? FUSE_LAYOUT_STRIDED
+                                                           : FUSE_LAYOUT_CONTIGUOUS,
                                .type = (uint8_t)(is_number ? (int)arguments[i].kind : (int)tile_type_dtype(type))};
-    if (i < count && !ir->used[i]) signature.operands[i] = (FuseOperandSignature){.form = FUSE_LAYOUT_UNUSED};
+    if (i < count && !ir->used[i]) signature.operands[i] = (FuseOperandSignature){.layout = FUSE_LAYOUT_UNUSED};
   }
   status = row->compile(row, ir, &signature, &made);
   assert_non_null(status);
