@@ -34,6 +34,7 @@ expect 0 "# after insert_guards" "$wick" dump --stage optimized --pass all chain
 expect 0 "requires_grad=1" "$wick" dump --stage optimized --grad chain.py 'ones(2)' 'ones(2)'
 expect 0 'prim::GradOf[name="aten::tanh"]' "$wick" dump --stage optimized --grad --pass backward chain.py 'ones(2)' 'ones(2)'
 expect 0 "f32 = tanh" "$wick" dump --stage kernel chain.py 'ones(2)' 'ones(2)'
+expect 0 "not compiled: there is no native code" env WICK_NATIVE=0 WICK_BACKEND=native "$wick" dump --stage kernel chain.py 'ones(2)' 'ones(2)'
 expect 2 "there is no stage 'nothing'" "$wick" dump --stage nothing chain.py
 for spelling in specializing specialising; do
   expect 0 "# specialized" env WICK_EXECUTOR=$spelling "$wick" dump --stage optimized chain.py 'ones(2)' 'ones(2)'
