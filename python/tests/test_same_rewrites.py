@@ -198,6 +198,15 @@ class Derivatives(unittest.TestCase):
                 self.of(body, x)
 
 
+class Texts(unittest.TestCase):
+    def test_names_that_stand_twice(self):
+        graph = C.parse_ir("graph(%0 : Tensor):\n  %1 : Tensor = aten::relu(%0)\n  %1 : Tensor = aten::tanh(%1)\n"
+                           "  %1 : Tensor = aten::neg(%1)\n  return (%1)\n")
+        self.assertEqual(kinds(graph), ["aten::relu", "aten::tanh", "aten::neg"])
+        C._jit_pass_lint(graph)
+        self.assertEqual(C._jit_interpret_graph(graph, (torch.zeros(1),)).tolist(), [0])
+
+
 class Aliases(unittest.TestCase):
     def test_schemas_say_what_operators_do(self):
         for body, name in (("x.view(-1)", "view"), ("x + 1", "add"), ("x.add_(1)", "add_"), ("torch.relu(x)", "relu"),

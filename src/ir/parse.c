@@ -527,12 +527,12 @@ static Str value_name(IrParser *p) {
   return name;
 }
 
+/* A name that is there already means another value from here on. */
 static void name_value(IrParser *p, Value *value, Str name) {
-  if (map_has(&p->values, name))
-    fail(p, arena_printf(p->graph->arena, "%%" STR_FMT " is defined twice", STR_ARG(name)));
+  bool again = map_has(&p->values, name);
   map_put(&p->values, name, value);
   int64_t unique;
-  if (is_numeral(name) && str_to_int64(name, 10, &unique) && unique < UINT32_MAX / 2) {
+  if (!again && is_numeral(name) && str_to_int64(name, 10, &unique) && unique < UINT32_MAX / 2) {
     value->unique = (uint32_t)unique;
     if (p->next_number <= value->unique) p->next_number = value->unique + 1;
   } else {

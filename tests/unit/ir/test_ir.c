@@ -95,8 +95,6 @@ static void test_bad_text(void **state) {
       "graph(",
       "graph(%x : Tensr):\n  return (%x)\n",
       "graph(%x : int):\n  return (%y)\n",
-      "graph(%x : int):\n  %x : int = aten::neg(%x)\n  return (%x)\n",
-      "graph(%2 : int):\n  %02 : int = aten::neg(%2)\n  return (%02)\n",
       "graph(%x : int):\n  %y : int = neg(%x)\n  return (%y)\n",
       "graph():\n  %t : Float(2) = prim::Constant[value=<Tensor>]()\n  return (%t)\n",
       "graph():\n  %t : str[] = prim::Constant[value=[\"a\", \"b]()\n  return (%t)\n",
