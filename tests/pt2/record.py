@@ -262,6 +262,30 @@ def record(name):
     torch.save({"wick_io": 1, "entry": "forward", "calls": recorded}, name + ".io.pt")
 
 
+class Trained(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Conv2d(2, 4, 3), nn.GroupNorm(2, 4), nn.ReLU(), nn.Flatten(), nn.Linear(16, 3))
+
+    def forward(self, x, y):
+        return (nn.functional.cross_entropy(self.layers(x), y),)
+
+
+def record_trained():
+    """A loss with the gradients of parameters."""
+    from torch.export.experimental import _export_forward_backward
+
+    module, x, y = Trained(), R(2, 2, 4, 4), torch.tensor([0, 2])
+    program = _export_forward_backward(torch.export.export(module, (x, y)))
+    torch.export.save(program, "trained.pt2")
+    thin("trained.pt2")
+    (loss,) = module(x, y)
+    named = dict(module.named_parameters())
+    found = dict(zip(named, torch.autograd.grad(loss, list(named.values()))))
+    call = {"method": "forward", "args": (x, y), "kwargs": {}, "output": ((loss.detach(),), found)}
+    torch.save({"wick_io": 1, "entry": "forward", "calls": [call]}, "trained.io.pt")
+
+
 def record_several():
     """Programs in one file: the one called model is forward, the others are methods."""
     from torch.export.pt2_archive._package import package_pt2
@@ -281,5 +305,6 @@ def record_several():
     torch.save({"wick_io": 1, "entry": "forward", "calls": recorded}, "several.io.pt")
 
 
-for name in sys.argv[1:] or [*PROGRAMS, "several"]:
-    record_several() if name == "several" else record(name)
+OTHERS = {"several": record_several, "trained": record_trained}
+for name in sys.argv[1:] or [*PROGRAMS, *OTHERS]:
+    OTHERS[name]() if name in OTHERS else record(name)

@@ -23,6 +23,7 @@ typedef struct Forward {
   Leaf *leaves;
   uint32_t leaf_count;
   const Type **leaf_types;
+  Node *gradients; /* a dict of them by name; NULL: there are none */
 } Forward;
 
 /* ---- what the signature says of inputs ---- */
@@ -247,11 +248,31 @@ static bool read_mutation(Forward *f, const Json *member) {
   return false;
 }
 
+/* Of programs that compute gradients, too: forward gives them by the names of what they are of. */
+static const char *const gradients[][2] = {{"gradient_to_parameter", "parameter_name"},
+                                           {"gradient_to_user_input", "user_input_name"}};
+static bool read_gradient(Forward *f, const Json *member) {
+  for (size_t i = 0; i < sizeof gradients / sizeof *gradients; i++) {
+    if (!str_is(json_key(member), gradients[i][0])) continue;
+    Value *name = pt2_string(f->b, pt2_text(f->b, member, gradients[i][1])),
+          *gradient = pt2_value(f->b, pt2_text(f->b, json_get(member, "arg"), "name"));
+    if (gradient->type->kind != TYPE_TENSOR) pt2_fail(f->b, ERROR_DATA, "a gradient that is no tensor");
+    if (!f->gradients) {
+      f->gradients = graph_create(f->b->graph, SYM_prim_DictConstruct, 0, NULL, 1);
+      f->gradients->outputs[0]->type = type_dict(f->b->graph->store, TYPE(STRING), TYPE(TENSOR));
+    }
+    node_add_input(f->gradients, name);
+    node_add_input(f->gradients, gradient);
+    return true;
+  }
+  return false;
+}
+
 static uint32_t read_results(Forward *f, Value **out) {
   uint32_t count = 0;
   for (const Json *e = json_first(json_array(f->signature, "output_specs")); e; e = json_next(e)) {
     const Json *member = member_of(f, e);
-    if (read_mutation(f, member) || str_is(json_key(member), "token")) continue;
+    if (read_mutation(f, member) || read_gradient(f, member) || str_is(json_key(member), "token")) continue;
     if (!str_is(json_key(member), "user_output") && !str_is(json_key(member), "loss_output"))
       pt2_fail(f->b, ERROR_UNSUPPORTED, "an output of the kind '" STR_FMT "'", PT2_SHORT(json_key(member)));
     const Json *argument = json_get(member, "arg");
@@ -298,7 +319,12 @@ static void give_results(Forward *f) {
   uint32_t count = read_results(f, results);
   if (count != f->out->leaves) pt2_fail(f->b, ERROR_DATA, "the nesting of results does not fit the program's outputs");
   for (uint32_t i = 0; i < count; i++) types[i] = results[i]->type;
-  graph_register_output(f->b->graph, put_together(f, f->out, results, types));
+  Value *result = put_together(f, f->out, results, types);
+  if (f->gradients) {
+    Value *both[] = {result, graph_insert_node(f->b->graph, f->gradients)->outputs[0]};
+    result = graph_insert_tuple(f->b->graph, 2, both, NULL);
+  }
+  graph_register_output(f->b->graph, result);
 }
 
 /* ---- the whole ---- */
