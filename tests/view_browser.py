@@ -60,9 +60,47 @@ def center(b, test):
         return null""")
 
 
+def test_what_is_returned(b):
+    """Arrows out of a group are those of what it gives back, though blocks inside hand outer values on."""
+    with open("returns.py", "w") as file:
+        file.write("def grow(x: Tensor, n: int) -> Tensor:\n    y = x + 1\n    if n > 2:\n        z = y * 2\n    else:\n"
+                   "        z = y\n    return z.exp()\ndef forward(x: Tensor, n: int) -> Tensor:\n    return grow(x, n).sum()\n")
+    b.open(make("returns.html", "returns.py", "ones(2)", "3"))
+    assert b.run("""let found = null;
+        const walk = (item) => { if (item.label === "grow") found = item; else if (item.children) item.children.forEach(walk); };
+        walk(page.panes[1].graph.root);
+        return [...found.outgoing.keys()].map((item) => item.label)""") == ["exp"]
+
+
+def test_time_by(b):
+    """Times summed by operator, module and line; the scale of time as color."""
+    b.open(make("times.html", reader, digits))
+    b.click("#tab-time")
+    for by, text in (("operator", "wick::"), ("module", "classifier"), ("source", ".py:")):
+        b.run("const s = document.querySelector('#view-time select'); s.value = arguments[0]; s.dispatchEvent(new Event('change'))", by)
+        rows = b.run("return [...document.querySelectorAll('#view-time tbody tr')].map((row) => row.innerText)")
+        assert rows and (by == "operator" or any(text in row for row in rows)), (by, rows)
+        assert len(set(row.split("\t")[0] for row in rows)) == len(rows), rows
+    b.click("#tab-graph")
+    assert "a call" not in b.run("return document.getElementById('legend').innerText")
+    b.click("#heat")
+    assert "a call" in b.run("return document.getElementById('legend').innerText")
+
+
+def test_narrow(b):
+    """On a phone: one column, nothing beside the screen, the graph to be read."""
+    b.call("/goog/cdp/execute", {"cmd": "Emulation.setDeviceMetricsOverride",
+                                 "params": {"width": 400, "height": 800, "deviceScaleFactor": 1, "mobile": False}})
+    b.open(make("narrow.html", reader, digits))
+    assert b.run("return document.documentElement.scrollWidth") <= 400
+    assert b.run("return document.getElementById('panes').clientWidth") > 380
+    b.call("/goog/cdp/execute", {"cmd": "Emulation.clearDeviceMetricsOverride", "params": {}})
+
+
 def test_walk(b):
     b.open(make("reader.html", reader, digits))
     assert drawn(b) > 8
+    assert b.run("return page.panes[1].scale >= READABLE && READABLE * 11.5 >= 11")  # to be read at once
     # a node found by name, from the keyboard
     b.press("/")
     b.press(*"aten::conv2d")
@@ -110,8 +148,8 @@ def test_stages(b):
     assert "prim::CallMethod" in kinds(b)
     stage(b, "insert_guards")
     assert "prim::BailOut" in kinds(b) or "prim::Guard" in kinds(b)
-    stage(b, "fuse_convolution")
-    assert "aten::batch_norm" not in kinds(b)
+    stage(b, "fuse_regions")
+    assert "aten::conv2d" not in b.run("return [...page.panes[1].at.keys()].filter((item) => item.node).map((item) => item.node.kind)"), kinds(b)
     # beside the stage before, with what changed
     b.click("#compare")
     assert b.run("return document.querySelectorAll('#panes canvas').length") == 2
@@ -127,7 +165,7 @@ def test_stages(b):
     assert b.run("return page.panes.some((pane) => pane.selected && pane.states.get(pane.selected))")
     # another stage by key: what is compared follows
     b.press("[")
-    assert b.run("return page.stage.step") != "fuse_convolution"
+    assert b.run("return page.stage.step") != "fuse_regions"
     b.press("c")
     assert b.run("return document.querySelectorAll('#panes canvas').length") == 1
     # constants and guards on request
@@ -289,7 +327,8 @@ if a.images:
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     with browser.Browser() as b:
-        for test in (test_walk, test_stages, test_tabs, test_looks, test_hostile, test_large, test_live):
+        for test in (test_walk, test_stages, test_tabs, test_looks, test_hostile, test_large, test_what_is_returned, test_time_by,
+                     test_narrow, test_live):
             test(b)
             complaints = [text for text in b.complaints() if "favicon" not in text]
             assert not complaints, (test.__name__, complaints)

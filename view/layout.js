@@ -3,7 +3,7 @@
  * size: opening one costs its own layout and those of the groups around it. */
 
 const FONT = "12px system-ui, -apple-system, 'Segoe UI', 'Noto Sans', 'DejaVu Sans', sans-serif";
-const SMALL_FONT = FONT.replace("12px", "10.5px");
+const SMALL_FONT = FONT.replace("12px", "11.5px");
 const measureContext = document.createElement("canvas").getContext("2d");
 const widths = new Map();
 function textWidth(text, font) {
@@ -22,6 +22,7 @@ function cutText(text, font, most) {
 }
 
 const HEAD = 26, MAX_PORTS = 5, MOST_WIDTH = 230;
+const READABLE = 0.96; /* the scale at which the smaller font is 11 pixels high */
 function titleOf(item) {
   return item.module ? `${item.module} · ${item.label}` : item.label;
 }

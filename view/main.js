@@ -19,7 +19,6 @@ class Page {
     document.body.append(this.tip);
     this.listen();
     this.tabs();
-    this.legend();
     this.chooseFunction(this.functions.find((f) => f.name === data.method) || this.functions[0]);
   }
   fail() {
@@ -81,7 +80,7 @@ class Page {
       if (stages !== this.stages) return;
       if (!stage) {
         this.counted = stages;
-        return this.stage.button.scrollIntoView({ block: "nearest", inline: "nearest" });
+        return this.stage.button.scrollIntoView({ block: "nearest", inline: "center" });
       }
       const now = nodesOfBlock(stage.block);
       if (before && before.kind === stage.kind) {
@@ -165,6 +164,7 @@ class Page {
     byId("heat-label").hidden = !this.times;
     this.hottest = 0;
     for (const item of graph.items) this.hottest = Math.max(this.hottest, item.ms || 0);
+    this.legend();
     this.details();
   }
 
@@ -378,7 +378,13 @@ class Page {
 
   legend() {
     const names = [["compute", "computes"], ["alias", "view of memory"], ["write", "writes in place"], ["control", "control flow"], ["fusion", "fusion group"], ["guard", "guard"], ["call", "module or call"]];
-    byId("legend").replaceChildren(...names.map(([name, label]) => make("span", {}, makeSvg("svg", { viewBox: "0 0 10 10", "aria-hidden": "true" }, makeSvg("rect", { width: 10, height: 10, rx: 3, fill: `var(--${name})` })), label)));
+    const shown = new Set(this.panes.flatMap((pane) => (pane.at ? [...pane.at.keys()].map((item) => (item.type === "module" ? "call" : item.category)) : [])));
+    if (this.times && byId("heat").checked) {
+      const most = this.hottest || 0, mark = (part) => makeSvg("rect", { width: 10, height: 10, rx: 3, fill: "var(--heat)", "fill-opacity": 0.1 + 0.5 * Math.sqrt(part) });
+      byId("legend").replaceChildren(...[0.01, 0.1, 0.5, 1].map((part) => make("span", {}, makeSvg("svg", { viewBox: "0 0 10 10", "aria-hidden": "true" }, mark(part)), `${timeText(most * part)} a call`)));
+      return;
+    }
+    byId("legend").replaceChildren(...names.filter(([name]) => shown.has(name) || !shown.size).map(([name, label]) => make("span", {}, makeSvg("svg", { viewBox: "0 0 10 10", "aria-hidden": "true" }, makeSvg("rect", { width: 10, height: 10, rx: 3, fill: `var(--${name})` })), label)));
   }
   help() {
     const keys = [["/", "find a node"], ["← ↑ ↓ →", "from node to node"], ["Shift + arrows", "move the picture"], ["Enter", "open or close a group"], ["Esc", "out to the group around"], ["+ − 0", "larger, smaller, all"],
@@ -422,7 +428,7 @@ class Page {
         this.options = Object.assign({}, this.options, { [which]: event.target.checked });
         this.update();
       });
-    byId("heat").addEventListener("change", () => this.panes.forEach((pane) => pane.draw()));
+    byId("heat").addEventListener("change", () => { this.legend(); this.panes.forEach((pane) => pane.draw()); });
     byId("expand-all").addEventListener("click", () => this.shownPanes().forEach((pane) => pane.openLevel()));
     byId("collapse-all").addEventListener("click", () => { this.shownPanes().forEach((pane) => pane.closeAll()); this.details(); });
     byId("zoom-in").addEventListener("click", () => this.shownPanes().forEach((pane) => pane.zoom(1.25)));

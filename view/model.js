@@ -229,6 +229,7 @@ class Graph {
       shown.push(child);
     }
     group.children = shown;
+    if (group.node && !group.module && shown.length) group.module = commonModule(group) || undefined;
     if (shown.length > MANY_CHILDREN) this.cut(group);
   }
   cut(group) {
@@ -275,7 +276,9 @@ class Graph {
       const from = this.shownSource(link.from), to = link.to;
       if (!from || !shown(from)) continue;
       if (!to) { /* a block's output */
-        if (shown(link.group)) this.rise(from, link.group, (group, child) => group.outgoing.set(child, true));
+        if (!shown(link.group)) continue;
+        if (isInside(from, link.group)) this.rise(from, link.group, (group, child) => group.outgoing.set(child, true));
+        else this.join(from, link.group, link.name); /* what a block gives back as it got it */
         continue;
       }
       if (to.hidden || !shown(to) || from === to) continue;
@@ -321,6 +324,29 @@ class Graph {
     if (item.children) for (const child of item.children) Graph.nodesOf(child, out);
     return out;
   }
+}
+
+function isInside(item, group) {
+  while (item && item !== group) item = item.parent;
+  return !!item;
+}
+/* The submodule that all below a group comes from, beyond the one that the group stands in; "": there is none. */
+function commonModule(group) {
+  let outer = group.path || "", common = null;
+  const walk = (item) => {
+    if (common === "") return;
+    if (item.children && item.type !== "module") item.children.forEach(walk);
+    else if (item.path && !item.isConstant && item.path !== outer) common = common === null ? item.path : commonPath(common, item.path);
+  };
+  group.children.forEach(walk);
+  if (!common || common === outer) return "";
+  return outer && common.startsWith(outer + ".") ? common.slice(outer.length + 1) : outer ? "" : common;
+}
+function commonPath(a, b) {
+  const left = a.split("."), right = b.split(".");
+  let n = 0;
+  while (n < left.length && left[n] === right[n]) n++;
+  return left.slice(0, n).join(".");
 }
 
 function commonChain(nodes) {

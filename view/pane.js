@@ -5,7 +5,7 @@ const palette = {};
 function readPalette() {
   const style = getComputedStyle(document.documentElement);
   for (const name of ["canvas", "ink", "dim", "line", "edge", "outline", "box", "group", "accent", "accent-soft", "focus", "compute", "alias", "write",
-    "control", "fusion", "guard", "call", "constant", "port", "added", "removed", "changed", "added-bg", "removed-bg", "changed-bg"])
+    "control", "fusion", "guard", "call", "constant", "port", "heat", "added", "removed", "changed", "added-bg", "removed-bg", "changed-bg"])
     palette[name] = style.getPropertyValue("--" + name).trim();
 }
 
@@ -42,7 +42,7 @@ class Pane {
     this.selected = (before && this.keys.get(before)) || null;
     this.lay();
     if (first) this.openFirst();
-    if (first) this.fit();
+    if (first) this.begin();
     else this.draw();
   }
   /* With so little to be seen, what is in the one group that there is. */
@@ -152,8 +152,20 @@ class Pane {
     this.canvas.width = this.width * ratio;
     this.canvas.height = this.height * ratio;
     if (!this.graph) return;
-    if (Math.abs(this.width - old) > this.width / 4) this.fit();
+    if (Math.abs(this.width - old) > this.width / 4) this.begin();
     else this.paint(); /* at once: a canvas that is resized is empty */
+  }
+  /* As a page opens: to be read, from the top on, whatever does not fit. */
+  begin() {
+    this.fit();
+    if (!this.width || !this.layout || this.scale >= READABLE) return;
+    const top = this.layout.boxes.reduce((best, box) => (!best || box.y < best.y ? box : best), null);
+    const wide = this.layout.width * READABLE > this.width - 30;
+    const middle = wide && top ? top.x + top.width / 2 : this.layout.width / 2;
+    this.scale = READABLE;
+    this.x = this.width / 2 - middle * this.scale;
+    this.y = 34;
+    this.draw();
   }
   fit() {
     if (!this.width || !this.layout) return;
@@ -298,7 +310,7 @@ class Pane {
     c.fillStyle = state ? palette[state + "-bg"] : item.type === "port" || item.isConstant ? palette.group : palette.box;
     this.round(box.left, box.top, box.width, box.height, radius);
     c.fill();
-    if (heat > 0) { c.globalAlpha = 0.12 + 0.7 * heat; c.fillStyle = palette.write; c.fill(); c.globalAlpha = 1; }
+    if (heat > 0) { c.globalAlpha = 0.1 + 0.5 * heat; c.fillStyle = palette.heat; c.fill(); c.globalAlpha = 1; }
     else if (item.category === "fusion") { c.globalAlpha = 0.22; c.fillStyle = palette.fusion; c.fill(); c.globalAlpha = 1; }
     this.outline(item, box, radius, palette.outline);
     if (item.type !== "port" && !item.isConstant) {
@@ -315,7 +327,7 @@ class Pane {
     c.font = small ? SMALL_FONT : FONT;
     c.fillText(cutText(titleOf(item), c.font === SMALL_FONT || small ? SMALL_FONT : FONT, most), center - mark / 2, box.top + (sub ? (small ? 11 : 14) : box.height / 2));
     if (sub && this.scale > 0.4) {
-      c.fillStyle = palette.dim;
+      c.fillStyle = heat > 0 ? palette.ink : palette.dim;
       c.font = SMALL_FONT;
       c.fillText(cutText(sub, SMALL_FONT, box.width - 14), center, box.top + box.height - (small ? 10 : 12));
     }

@@ -331,13 +331,32 @@ function showSources(page, chosen) {
   page.sourceClass = current;
   const select = make("select", { "aria-label": "Class", onchange: () => showSources(page, select.value) }, names.map((name) => make("option", { value: name, selected: name === current }, name || "functions")));
   const methods = Object.entries(sources[current] || {});
-  const kernels = page.function && page.function.kernels && page.function.kernels.trim();
+  const kernels = page.function && page.function.kernels && /^[^#\s]/m.test(page.function.kernels) && page.function.kernels.trim();
   view.replaceChildren(make("div", { class: "scroll", tabindex: "0" }, make("div", { class: "row" }, make("label", { class: "field" }, "Class ", select)),
     methods.map(([name, code]) => [make("h2", {}, name), codePre(code)]),
     kernels && (current === data.class || !current) ? [make("h2", {}, `Kernels of ${page.function.name}'s fusion groups`), make("pre", {}, kernels)] : []));
 }
 
 /* ---- times ---- */
+const TIME_GROUPS = {
+  node: ["node", null],
+  operator: ["operator", (row) => row.op],
+  module: ["module", (row) => row.module || "(the module itself)"],
+  source: ["line of the source", (row) => row.source.split(" < ")[0] || "(unknown)"],
+};
+function timeSums(times, name, whole) {
+  const [label, keyOf] = TIME_GROUPS[name], sums = new Map();
+  for (const row of times.rows) {
+    const key = keyOf(row), sum = sums.get(key) || { ms: 0, count: 0 };
+    sum.ms += row.ms;
+    sum.count += row.count;
+    sums.set(key, sum);
+  }
+  return make("table", {}, make("thead", {}, make("tr", {}, make("th", {}, label[0].toUpperCase() + label.slice(1)), make("th", { class: "number" }, "A call"), make("th", {}, "Share"), make("th", { class: "number" }, "Runs"))),
+    make("tbody", {}, [...sums].sort((a, b) => b[1].ms - a[1].ms).map(([key, sum]) => make("tr", {}, make("td", { class: "mono" }, key), make("td", { class: "number" }, timeText(sum.ms / times.calls)),
+      make("td", { class: "bar-cell" }, makeSvg("svg", { viewBox: "0 0 90 10", "aria-hidden": "true" }, makeSvg("rect", { width: Math.max(1, 90 * sum.ms / whole), height: 10, rx: 2 })), make("span", {}, ` ${(100 * sum.ms / whole).toFixed(1)}%`)),
+      make("td", { class: "number" }, +(sum.count / times.calls).toFixed(2))))));
+}
 function showTimes(page) {
   const view = byId("view-time");
   if (!data.run) {
@@ -347,11 +366,14 @@ function showTimes(page) {
   const which = page.timeTab || "planned", times = which === "planned" ? page.planned : page.written;
   const rows = times.rows.slice().sort((a, b) => b.ms - a.ms), whole = times.total + times.rest || 1;
   const tab = (name, label) => make("button", { type: "button", "aria-pressed": String(which === name), onclick: () => { page.timeTab = name; showTimes(page); } }, label);
+  const by = make("select", { "aria-label": "Times by", onchange: () => { page.timeBy = by.value; showTimes(page); } },
+    Object.entries(TIME_GROUPS).map(([name, [label]]) => make("option", { value: name, selected: name === (page.timeBy || "node") }, label)));
   view.replaceChildren(make("div", { class: "scroll", tabindex: "0" },
     make("div", { class: "row" }, tab("planned", `In plans: ${timeText((page.planned.total + page.planned.rest) / page.planned.calls)} a call`),
       tab("written", `Without optimization: ${timeText((page.written.total + page.written.rest) / page.written.calls)} a call`),
-      make("span", { class: "dim" }, `${rows.length} operators; ${timeText(times.rest / times.calls)} between them`)),
-    make("table", {}, make("thead", {}, make("tr", {}, make("th", {}, "Operator"), make("th", { class: "number", title: "the least of the calls" }, "A call"), make("th", {}, "Share"), make("th", { class: "number" }, "Runs"), make("th", {}, "In"), make("th", {}, "Out"), make("th", { class: "number" }, "Memory"), make("th", {}, "Source"))),
+      make("span", { class: "dim" }, `${rows.length} operators; ${timeText(times.rest / times.calls)} in the interpreter and the clock between them`)),
+    make("div", { class: "row" }, make("label", { class: "field" }, "By ", by)),
+    page.timeBy && page.timeBy !== "node" ? timeSums(times, page.timeBy, whole) : make("table", {}, make("thead", {}, make("tr", {}, make("th", {}, "Operator"), make("th", { class: "number", title: "the least of the calls" }, "A call"), make("th", {}, "Share"), make("th", { class: "number" }, "Runs"), make("th", {}, "In"), make("th", {}, "Out"), make("th", { class: "number" }, "Memory"), make("th", {}, "Source"))),
       make("tbody", {}, rows.slice(0, 800).map((row) => make("tr", { class: "pick", onclick: () => page.jumpRow(row, which) },
         make("td", { class: "mono" }, row.op), make("td", { class: "number" }, timeText(row.ms / times.calls)),
         make("td", { class: "bar-cell" }, makeSvg("svg", { viewBox: "0 0 90 10", "aria-hidden": "true" }, makeSvg("rect", { width: Math.max(1, 90 * row.ms / whole), height: 10, rx: 2 })), make("span", {}, ` ${(100 * row.ms / whole).toFixed(1)}%`)),

@@ -34,6 +34,8 @@ class Times {
       const code = rows.reduce((best, row) => (weight.get(row.code) > weight.get(best) ? row.code : best), rows[0].code);
       this.byWhere.set(key, rows.filter((row) => row.code === code).sort((a, b) => a.instruction - b.instruction));
     }
+    this.regions = new Map(); /* where -> rows of regions, which are named by their operators: "aten::conv2d + relu" */
+    for (const [key, rows] of this.byWhere) if (rows[0].op.includes(" + ")) this.regions.set(key.slice(rows[0].op.length + 1), rows);
     this.rest = Math.max(0, (least || 0) * this.calls - this.total);
   }
   /* Gives every item of the graph its row. */
@@ -42,7 +44,7 @@ class Times {
     for (const item of graph.items) {
       item.row = null;
       if (!this.rows.length) continue;
-      const key = `${item.node.kind} ${item.node.where}`, rows = this.byWhere.get(key);
+      const key = `${item.node.kind} ${item.node.where}`, rows = this.byWhere.get(key) || (item.node.hasSubgraph && this.regions.get(item.node.where));
       if (rows) {
         const n = met.get(key) || 0;
         met.set(key, n + 1);
