@@ -47,6 +47,7 @@ for file in "$here"/files/*.pt "$here"/files/*.pth "$here"/program/strides.py; d
   grep -q '"error"' out && { echo "$file:"; cat out; failed=1; }
 done
 json "$wick" info nothing.pt --json
+grep -q '"error"' out || failed=1
 # Names as their authors wrote them, sizes of quantized weights, what is needed.
 "$wick" info "$here/model/digits_cnn.pt" > out
 grep -qx "class     DigitsCNN" out && grep -qx "method    forward(Tensor x) -> Tensor" out || { cat out; failed=1; }
@@ -63,7 +64,6 @@ assert needs["devices"] == [] and needs["libraries"] == [], needs
 END
 printf 'def forward(x: Tensor) -> Tensor:\n    return torch._add_relu(x, x)\n' > add_relu.py
 expect 0 "gradients: all but of aten::_add_relu" "$wick" info add_relu.py
-grep -q '"error"' out || failed=1
 
 # ---- ops ----
 "$wick" ops chain.py > listed
