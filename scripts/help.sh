@@ -5,6 +5,7 @@ make demo        builds the command; it reads digits, hears speech, says what th
 make install     to /usr/local, as root; PREFIX=/opt/wick, DESTDIR=... are honoured
 make uninstall   takes away what was installed
 make python      a wheel of the Python package, in build/ (pip install . does without make)
+make wheels      wheels for older systems, and the archive of sources (PYTHONS='python3.9 python3.12')
 make deb         Debian's packages
 make tarball     the command in an archive that runs on any Linux
 make docs        a site of the documentation, build/docs/index.html

@@ -89,7 +89,7 @@ static Status make_node(const Recording *r, GradNode **out) {
   }
   GradNode *node;
   TRY(gradnode_new(r->formula ? GRAD_FORMULA : GRAD_NOT_IMPLEMENTED, 0, edges, &node));
-  node->torch_version = (uint8_t)r->call->exec->work.torch_version;
+  if (r->call->exec) node->torch_version = (uint8_t)r->call->exec->work.torch_version;
   node->op = r->call->op;
   node->formula = r->formula;
   node->statements = r->statements;

@@ -7,12 +7,15 @@
 
 #include "cli/cli.h"
 
+/* Of the first write to standard output that failed; a later fflush may have nothing to write. */
+static int write_error;
+
 /* Text of several lines, or without `in_lines` of one. The length of what was written. */
 static int put(FILE *to, const char *text, bool in_lines) {
   char *shown;
   wick_status failed = wick_text_escape(text, strlen(text), in_lines ? "\n\t" : NULL, &shown, NULL);
   if (failed) return fputs("out of memory", to), 0;
-  fputs(shown, to);
+  if (fputs(shown, to) < 0 && to == stdout && !write_error) write_error = errno;
   int length = (int)strlen(shown);
   wick_text_free(shown);
   return length;
@@ -46,10 +49,10 @@ void show_start(const char *text, size_t most) {
 
 bool show_finish(void) {
   static bool is_told;
-  errno = 0;
   bool failed = fflush(stdout) != 0;
   if (!failed && !ferror(stdout)) return true;
-  if (!is_told) complain("standard output", "%s", errno ? strerror(errno) : "can't be written");
+  if (failed && !write_error) write_error = errno;
+  if (!is_told) complain("standard output", "%s", write_error ? strerror(write_error) : "can't be written");
   is_told = true;
   return false;
 }

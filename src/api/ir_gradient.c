@@ -1,6 +1,8 @@
 /* Derivatives of graphs, as graphs. */
 #include "autodiff/differentiate.h"
 
+#include <assert.h>
+
 #include "api/handles.h"
 #include "api/ir_handles.h"
 #include "ir/graph.h"
@@ -24,6 +26,7 @@ static void make_forward(void *argument) {
 static void make_backward(void *argument) {
   Differentiate *d = argument;
   wick_graph *box = d->backward;
+  assert(d->gradient.backward && d->gradient.real_outputs == graph_output_count(d->from));
   unit_keep_types(box->types, d->gradient.backward->store);
   box->graph = graph_copy(d->gradient.backward, &box->arena, graph_box_types(box));
 }
