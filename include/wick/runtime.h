@@ -169,7 +169,8 @@ enum {
 };
 /* For later calls of modules of this runtime (NULL: of those without one) on a kind of device ("cpu"); a call's options
  * go before. WICK_BACKEND_DEFAULT: as the environment's WICK_BACKEND=none|tile|native says. */
-WICK_API wick_status wick_runtime_set_backend(wick_runtime *runtime, const char *device, uint32_t backend, wick_error **error);
+WICK_API wick_status wick_runtime_set_backend(wick_runtime *runtime, const char *device, uint32_t backend,
+                                              wick_error **error);
 /* The one of a name, as WICK_BACKEND has it: "none", "tile", "native", or as a library registered it.
  * WICK_NOT_FOUND: there is none. */
 WICK_API wick_status wick_backend_named(const char *name, uint32_t *out, wick_error **error);

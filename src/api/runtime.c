@@ -234,9 +234,9 @@ wick_status wick_runtime_set_backend(wick_runtime *runtime, const char *device, 
   API_NEED(device);
   API_TRY(device_parse(str_from(device), &parsed));
   if (!fuse_exists((BackendNumber)number, parsed.type))
-    return api_status(
-        status_new(ERROR_INVALID_ARGUMENT, "wick_runtime_set_backend: there is no back end %u for device '%s'", number, device),
-        error);
+    return api_status(status_new(ERROR_INVALID_ARGUMENT,
+                                 "wick_runtime_set_backend: there is no back end %u for device '%s'", number, device),
+                      error);
   fuse_set(runtime_of(runtime), parsed.type, (BackendNumber)number);
   return api_status(OK, error);
 }
@@ -274,8 +274,8 @@ _Static_assert((int)WICK_TORCH_1 == (int)TORCH_1 && (int)WICK_TORCH_2 == (int)TO
 
 wick_status wick_runtime_set_torch_version(wick_runtime *runtime, uint32_t version, wick_error **error) {
   if (version >= TORCH_COUNT)
-    return api_status(status_new(ERROR_INVALID_ARGUMENT, "wick_runtime_set_torch_version: there is no version %u", version),
-                      error);
+    return api_status(
+        status_new(ERROR_INVALID_ARGUMENT, "wick_runtime_set_torch_version: there is no version %u", version), error);
   atomic_store(&runtime_of(runtime)->torch_version, (uint8_t)version);
   return api_status(OK, error);
 }
