@@ -49,7 +49,7 @@ BY_FUNCTION = {
     "wick_archive_each_overload": {"path": '"data/shared_state.pt"', "allowed": "NULL", "visit": "visit_overload"},
     "wick_module_each_overload": {"visit": "visit_overload"},
     "wick_op_missing": {"name": '"nothing::at_all"'},
-    "wick_graph_differentiate": {"graph": "f->plain"},
+    "wick_graph_differentiate": {"graph": "f->plain", "out_backward": "&f->out.backward"},
     "wick_graph_lower": {"module": "f->hooked", "method": '"forward"'},
     "wick_pass_exists": {"name": '"peephole"'},
     "wick_runtime_observe": {"observer": "observe"},

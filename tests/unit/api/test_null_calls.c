@@ -66,6 +66,7 @@ typedef struct Fixture {
     wick_trees *trees;
     const wick_tree *tree;
     wick_graph *graph;
+    wick_graph *backward;
     wick_node *node;
     wick_block *block;
     wick_ir_value *ir_value;
@@ -350,6 +351,7 @@ static void fixture_free(Fixture *f) {
   wick_graph_release(f->graph);
   wick_graph_release(f->plain);
   wick_graph_release(f->out.graph);
+  wick_graph_release(f->out.backward);
   wick_value *last = NULL;
   if (f->managed && !wick_tensor_from_dlpack(f->managed, &last, NULL)) wick_value_release(last);
   if (f->out.managed && !wick_tensor_from_dlpack(f->out.managed, &last, NULL)) wick_value_release(last);
@@ -441,9 +443,10 @@ static bool gives_up(const char *function, const char *argument) {
 #define UNSET_VOID(function, argument, taken, call) CALL(taken, call)
 
 static bool is_text(const char *function) {
-  static const char *const others[] = {
-      "wick_value_",        "wick_cancel_new",      "wick_profile_new",      "wick_error_new",     "wick_module_retain",
-      "wick_module_object", "wick_function_retain", "wick_optimizer_retain", "wick_call_argument", "wick_call_result"};
+  static const char *const others[] = {"wick_value_",          "wick_cancel_new",       "wick_profile_new",
+                                       "wick_error_new",       "wick_module_retain",    "wick_module_object",
+                                       "wick_function_retain", "wick_optimizer_retain", "wick_signature_retain",
+                                       "wick_call_argument",   "wick_call_result"};
   if (!strcmp(function, "wick_value_to_string")) return true;
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (!strncmp(function, others[i], strlen(others[i]))) return false;
@@ -470,6 +473,8 @@ static void release(const char *function, Fixture *f, const void *answer) {
     wick_function_release(given);
   else if (!strcmp(function, "wick_optimizer_retain"))
     wick_optimizer_release(given);
+  else if (!strcmp(function, "wick_signature_retain"))
+    wick_signature_release(given);
   else if (!is_text(function) && strncmp(function, "wick_overload_", 14) && strcmp(function, "wick_value_identity"))
     wick_value_release(given);
 }
