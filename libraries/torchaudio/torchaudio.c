@@ -1,5 +1,5 @@
-/* torchaudio: the filters and the loss that its functions call (https://github.com/pytorch/audio, 0.13, has the
- * operators' meanings). */
+/* torchaudio: the filters and the loss that its functions call (https://github.com/pytorch/audio, 0.13 and 2.11, has
+ * the operators' meanings). */
 #include "torchaudio/operators.h"
 
 #define TRANSDUCER                                                                                            \
@@ -14,10 +14,20 @@ static const wick_operator operators[] = {
     OPERATOR("torchaudio::is_kaldi_available() -> bool", .body = "return False"),
     OPERATOR("torchaudio::is_rir_available() -> bool", .body = "return False"),
     OPERATOR("torchaudio::is_align_available() -> bool", .body = "return False"),
+    /* what they write is their result since 2.x; programs of before name none */
     OPERATOR("torchaudio::_lfilter_core_loop(Tensor input_signal_windows, Tensor a_coeff_flipped, Tensor(a!) "
+             "padded_output_waveform) -> Tensor(a!)",
+             .body = "torch.ops.torchaudio._lfilter_loop(input_signal_windows, a_coeff_flipped, "
+                     "padded_output_waveform)\n"
+                     "return padded_output_waveform\n"),
+    OPERATOR("torchaudio::_lfilter_loop(Tensor input_signal_windows, Tensor a_coeff_flipped, Tensor(a!) "
              "padded_output_waveform) -> ()",
              .kernel = kernel_lfilter_core_loop),
     OPERATOR("torchaudio::_overdrive_core_loop(Tensor waveform, Tensor temp, Tensor(a!) last_in, Tensor(b!) last_out, "
+             "Tensor(c!) output_waveform) -> (Tensor(a!), Tensor(b!), Tensor(c!))",
+             .body = "torch.ops.torchaudio._overdrive_loop(waveform, temp, last_in, last_out, output_waveform)\n"
+                     "return last_in, last_out, output_waveform\n"),
+    OPERATOR("torchaudio::_overdrive_loop(Tensor waveform, Tensor temp, Tensor(a!) last_in, Tensor(b!) last_out, "
              "Tensor(c!) output_waveform) -> ()",
              .kernel = kernel_overdrive_core_loop),
 

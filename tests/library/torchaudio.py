@@ -16,12 +16,14 @@ def lfilter_gradients(x: Tensor, a: Tensor, b: Tensor):
 def core_loop(windows: Tensor, a_flipped: Tensor, out: Tensor):
     spread = torch.zeros(out.size() + [2], dtype=out.dtype).select(-1, 0)
     torch.ops.torchaudio._lfilter_core_loop(windows, a_flipped, spread)
-    torch.ops.torchaudio._lfilter_core_loop(windows, a_flipped, out)
+    result = torch.ops.torchaudio._lfilter_core_loop(windows, a_flipped, out)
+    assert result is out
     return out, spread
 
 def overdrive(x: Tensor, temp: Tensor):
     first, last, out = torch.zeros(x.size(0), dtype=x.dtype), torch.ones(x.size(0), dtype=x.dtype), torch.zeros(x.size(1), x.size(0), dtype=x.dtype).t()
-    torch.ops.torchaudio._overdrive_core_loop(x, temp, first, last, out)
+    in_, out_, wave = torch.ops.torchaudio._overdrive_core_loop(x, temp, first, last, out)
+    assert in_ is first and out_ is last and wave is out
     return first, last, out
 
 def rnnt(logits: Tensor, targets: Tensor, frames: Tensor, labels: Tensor, blank: int, clamp: float, softmax: bool):
