@@ -1149,12 +1149,17 @@ def scaled_attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Optio
         raise RuntimeError('scaled_dot_product_attention: Expected query, key, value to have at least 2 dimensions')
     if query.dtype != key.dtype or query.dtype != value.dtype:
         raise RuntimeError('Expected query, key, and value to have the same dtype')
+    if attn_mask is not None:
+        if attn_mask.dtype != torch.bool and attn_mask.dtype != torch.float32 and attn_mask.dtype != query.dtype:
+            raise RuntimeError('Expected attn_mask dtype to be bool or float or to match query dtype')
     if enable_gqa:
-        if query.dim() < 3 or key.size(-3) == 0 or query.size(-3) % key.size(-3) != 0 or key.size(-3) != value.size(-3):
-            raise RuntimeError('scaled_dot_product_attention: enable_gqa needs heads of query that are a multiple of those of key and value')
-        groups = query.size(-3) // key.size(-3)
-        key = key.repeat_interleave(groups, -3)
-        value = value.repeat_interleave(groups, -3)
+        if query.dim() < 3 or key.size(-3) == 0 or value.size(-3) == 0:
+            raise RuntimeError('scaled_dot_product_attention: enable_gqa needs heads of query, key and value')
+        heads = query.size(-3)
+        if heads % key.size(-3) != 0 or heads % value.size(-3) != 0:
+            raise RuntimeError('Number of heads in key and value must divide the number of heads in query')
+        key = key.repeat_interleave(heads // key.size(-3), -3)
+        value = value.repeat_interleave(heads // value.size(-3), -3)
     dtype = query.dtype
     half = dtype == torch.float16 or dtype == torch.bfloat16
     if half:
@@ -1492,6 +1497,12 @@ def check_decomposed_range(quant_min: int, quant_max: int, dtype: int):
         least, most = -32768, 32767
     elif dtype == torch.int32:
         least, most = -2147483648, 2147483647
+    elif dtype == torch.uint16:
+        least, most = 0, 65535
+    elif dtype == torch.float8_e4m3fn:
+        least, most = -448, 448
+    elif dtype == torch.float8_e5m2:
+        least, most = -57344, 57344
     elif dtype != torch.uint8:
         raise ValueError('Unsupported dtype')
     if quant_min < least:

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Records operators of PyTorch 2.x over lists of tensors, and products with packed integers.
+"""Records operators of PyTorch 2.x over lists of tensors, products with packed integers, attention of groups of heads
+and numbers quantized as exported programs do it.
 
 usage: record_lists.py NAME    under PyTorch 2.x; writes NAME.pt, a module with a method for each, and NAME.io.pt
 """
 import sys, warnings
 
 import torch
+import torch.ao.quantization.fx._decomposed  # registers operators
 
 warnings.filterwarnings("ignore")
 torch.manual_seed(4)
@@ -50,6 +52,25 @@ for name, given in {
     "scales": (x, integers, scales[:, :7]), "dtypes": (x, integers, scales.to(torch.bfloat16)), "transposed": (x.t(), integers, scales),
 }.items():
     CASES["int4_" + name] = (PRODUCT, packing, given)
+q, k, v = torch.randn(2, 4, 5, 8), torch.randn(2, 2, 7, 8), torch.randn(2, 1, 7, 6)
+many, mask, numbers = torch.randn(2, 4, 7, 8), torch.randn(5, 7), torch.randn(3, 5) * 3
+ATTENTION = "torch.nn.functional.scaled_dot_product_attention(q, k, v, %s)"
+for name, rest, given in (
+    ("groups", "enable_gqa=True", (q, k, v)), ("groups_causal", "is_causal=True, enable_gqa=True", (q, k, k)),
+    ("groups_wrong", "enable_gqa=True", (q, torch.randn(2, 3, 7, 8), v)), ("wide", "is_causal=True", (q, many, many)),
+    ("tall", "is_causal=True, scale=0.3", (many, q, q)), ("scale_below_zero", "scale=-0.7", (q, many, many)),
+):
+    CASES["attention_" + name] = ("q: Tensor, k: Tensor, v: Tensor", ATTENTION % rest, given)
+for name, dtype in ("float32", torch.float32), ("bfloat16", torch.bfloat16):
+    for of, other in ("bool", torch.bool), ("int32", torch.int32), ("float16", torch.float16), ("float32", torch.float32):
+        CASES["attention_%s_%s" % (name, of)] = (
+            "q: Tensor, k: Tensor, v: Tensor, m: Tensor", ATTENTION % "m",
+            (q.to(dtype), many.to(dtype), many.to(dtype), (mask > 0 if other == torch.bool else mask.to(other))))
+for dtype, low, high in (("float8_e4m3fn", -448, 448), ("float8_e4m3fn", -449, 448), ("float8_e5m2", -57344, 57344),
+                         ("uint16", 0, 65535)):
+    CASES["quantize_%s_%d" % (dtype, -low)] = (
+        "x: Tensor", "torch.ops.quantized_decomposed.quantize_per_tensor(x, 0.05, 2, %d, %d, torch.%s)" % (low, high, dtype),
+        (numbers,))
 
 
 def copied(value):
@@ -69,7 +90,9 @@ def main():
                 call["args_after"] = (others, others)
             calls.append(call)
         except Exception as error:
-            call["raises"] = [line for line in str(error).splitlines() if line.strip()][-1].split("Error: ", 1)[-1]
+            said = [line for line in str(error).splitlines() if line.strip()][-1].split("Error: ", 1)[-1]
+            of_its_own = name.startswith(("attention", "quantize"))  # wick says it in other words
+            call["raises"] = "" if of_its_own else said
             raising.append(call)
     torch.jit.save(module, sys.argv[1] + ".pt")
     torch.save({"wick_io": 1, "entry": "clone", "calls": calls, "raising_calls": raising}, sys.argv[1] + ".io.pt")
