@@ -103,6 +103,16 @@ class Limits(unittest.TestCase):
         with self.assertRaises(TypeError):
             wick.finfo(wick.int32)
 
+    def test_finfo_of_float8(self):
+        for name, expected in (("float8_e4m3fn", (448, -448, 0.125, 2.0 ** -6)),
+                               ("float8_e5m2", (57344, -57344, 0.25, 2.0 ** -14)),
+                               ("float8_e4m3fnuz", (240, -240, 0.125, 2.0 ** -7)),
+                               ("float8_e5m2fnuz", (57344, -57344, 0.125, 2.0 ** -15)),
+                               ("float8_e8m0fnu", (2.0 ** 127, 2.0 ** -127, 1, 2.0 ** -127))):
+            limits = wick.finfo(getattr(wick, name))
+            self.assertEqual((limits.max, limits.min, limits.eps, limits.smallest_normal), expected)
+            self.assertEqual((limits.bits, limits.tiny, limits.resolution, limits.dtype), (8, expected[3], 1, name))
+
     def test_threads(self):
         before = wick.get_num_threads()
         wick.set_num_threads(1)

@@ -112,7 +112,11 @@ class finfo:
 
     _LIMITS = {  # bits of the element, of the fraction, the least and the greatest exponent
         "float16": (16, 10, -14, 15), "bfloat16": (16, 7, -126, 127), "float32": (32, 23, -126, 127),
-        "float64": (64, 52, -1022, 1023),
+        "float64": (64, 52, -1022, 1023), "float8_e5m2": (8, 2, -14, 15),
+    }
+    _ODD = {  # the greatest number, the least normal one and eps of dtypes without infinities, as PyTorch has them
+        "float8_e4m3fn": (448.0, 2.0 ** -6, 0.125), "float8_e4m3fnuz": (240.0, 2.0 ** -7, 0.125),
+        "float8_e5m2fnuz": (57344.0, 2.0 ** -15, 0.125), "float8_e8m0fnu": (2.0 ** 127, 2.0 ** -127, 1.0),
     }
     _DECIMALS = {"float16": 1e-3, "bfloat16": 1e-2, "float32": 1e-6, "float64": 1e-15}
 
@@ -120,16 +124,18 @@ class finfo:
         type = _C.get_default_dtype() if type is None else type
         name = str(type)[6:]
         name = {"complex64": "float32", "complex128": "float64"}.get(name, name)
-        if name not in self._LIMITS:
+        if name not in self._LIMITS and name not in self._ODD:
             raise TypeError("torch.finfo() requires a floating point input type. Use torch.iinfo to handle '%s'"
                             % type)
-        self.bits, fraction, low, high = self._LIMITS[name]
         self.dtype = name
-        self.eps = 2.0 ** -fraction
-        self.tiny = self.smallest_normal = 2.0 ** low
-        self.max = (2.0 - 2.0 ** -fraction) * 2.0 ** high
-        self.min = -self.max
-        self.resolution = self._DECIMALS[name]
+        if name in self._ODD:
+            self.bits, (self.max, self.tiny, self.eps) = 8, self._ODD[name]
+        else:
+            self.bits, fraction, low, high = self._LIMITS[name]
+            self.max, self.tiny, self.eps = (2.0 - 2.0 ** -fraction) * 2.0 ** high, 2.0 ** low, 2.0 ** -fraction
+        self.smallest_normal = self.tiny
+        self.min = self.tiny if name == "float8_e8m0fnu" else -self.max  # which has no sign
+        self.resolution = self._DECIMALS.get(name, 1.0)
 
     def __repr__(self):
         return ("finfo(resolution=%g, min=%g, max=%g, eps=%g, smallest_normal=%g, tiny=%g, dtype=%s)"
