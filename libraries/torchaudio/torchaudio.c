@@ -1,5 +1,5 @@
-/* torchaudio: the filters and the loss that its functions call (https://github.com/pytorch/audio, 0.13 and 2.11, has
- * the operators' meanings). */
+/* torchaudio: the filters, the loss and the alignment that its functions call (https://github.com/pytorch/audio, 0.13
+ * and 2.11, has the operators' meanings). */
 #include "torchaudio/operators.h"
 
 #define TRANSDUCER                                                                                            \
@@ -13,7 +13,7 @@ static const wick_operator operators[] = {
     OPERATOR("torchaudio::is_ffmpeg_available() -> bool", .body = "return False"),
     OPERATOR("torchaudio::is_kaldi_available() -> bool", .body = "return False"),
     OPERATOR("torchaudio::is_rir_available() -> bool", .body = "return False"),
-    OPERATOR("torchaudio::is_align_available() -> bool", .body = "return False"),
+    OPERATOR("torchaudio::is_align_available() -> bool", .body = "return True"),
     /* what they write is their result since 2.x; programs of before name none */
     OPERATOR("torchaudio::_lfilter_core_loop(Tensor input_signal_windows, Tensor a_coeff_flipped, Tensor(a!) "
              "padded_output_waveform) -> Tensor(a!)",
@@ -75,6 +75,10 @@ static const wick_operator operators[] = {
              .gradient = "logits: grad.reshape([-1, 1, 1, 1]) * "
                          "torch.ops.torchaudio._rnnt_gradients(" TRANSDUCER_VALUES ")"),
     OPERATOR("torchaudio::_rnnt_gradients(" TRANSDUCER ") -> Tensor", .kernel = kernel_rnnt_gradients),
+
+    OPERATOR("torchaudio::forced_align(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, "
+             "int blank) -> (Tensor, Tensor)",
+             .kernel = kernel_forced_align),
 };
 
 WICK_API wick_status wick_library_init(wick_error **error) {

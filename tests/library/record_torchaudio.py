@@ -4,6 +4,7 @@ autograd gives the gradients.
 
 usage: record_torchaudio.py [SEED TIMES FILE]   with numbers: more cases of the same kinds, into FILE
 """
+import itertools
 import pathlib
 import sys
 
@@ -68,6 +69,14 @@ def rnnt(logits, targets, frames, labels, blank, softmax):
     return torch.stack([rnnt_cost(logp[i], targets[i].long(), int(frames[i]), int(labels[i]), blank) for i in range(len(logits))])
 
 
+def align(x, target, blank):
+    """The likeliest of all ways of labels to give the target: runs are one label, blanks none."""
+    def given(way):
+        return [label for i, label in enumerate(way) if label != blank and (i == 0 or way[i - 1] != label)]
+    ways = [w for w in itertools.product(range(x.shape[1]), repeat=x.shape[0]) if given(w) == target]
+    return max(ways, key=lambda w: sum(float(x[t, label]) for t, label in enumerate(w)))
+
+
 for _ in range(times):
     for dtype in (torch.float32, torch.float64):
         for shape, order in (((2, 3, 9), 3), ((4, 8), 4), ((1, 1, 2), 1), ((3, 2, 3), 5)):
@@ -100,4 +109,15 @@ for _ in range(times):
             weighed = grad * torch.arange(1, 4).reshape(3, 1, 1, 1)
             call("rnnt", logits, targets, frames, labels, blank, clamp, softmax,
                  output=(costs.detach(), weighed, grad, grad, rnnt(logits, targets, frames, labels, blank, True)))
-torch.save({"wick_io": 1, "entry": "lfilter", "calls": calls}, file)
+raising = []
+for _ in range(times):
+    for dtype, ints in ((torch.float32, torch.int64), (torch.float64, torch.int32), (torch.float16, torch.int64)):
+        for target, blank in (([1, 2], 0), ([1, 1], 0), ([0, 1, 0], 3), ([2], 1)):
+            x = torch.randn(1, 6, 4).log_softmax(-1).to(dtype)
+            path = torch.tensor([align(x[0], target, blank)], dtype=ints)
+            sizes = torch.tensor([6], dtype=ints), torch.tensor([len(target)], dtype=ints)
+            call("align", x, torch.tensor([target], dtype=ints), *sizes, blank, output=(path, x))
+for target, count, blank in (([1, 1, 1, 1], 4, 0), ([1, 9], 2, 0), ([1, -1], 2, 0), ([1, 2], 3, 0), ([1, 2], 2, 4)):
+    args = (torch.zeros(1, 6, 4), torch.tensor([target]), torch.tensor([6]), torch.tensor([count]), blank)
+    raising.append({"method": "align", "args": args, "kwargs": {}, "raises": ""})
+torch.save({"wick_io": 1, "entry": "lfilter", "calls": calls, "raising_calls": raising}, file)

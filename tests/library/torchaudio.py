@@ -34,3 +34,6 @@ def rnnt(logits: Tensor, targets: Tensor, frames: Tensor, labels: Tensor, blank:
         with torch.no_grad():
             same = torch.ops.torchaudio.rnnt_loss(logits, targets, frames, labels, blank, clamp, softmax)[1]
         return costs.detach(), grads[0], each, same, torch.ops.torchaudio.rnnt_loss_forward(logits, targets, frames, labels, blank, clamp)[0]
+
+def align(x: Tensor, targets: Tensor, frames: Tensor, labels: Tensor, blank: int):
+    return torch.ops.torchaudio.forced_align(x, targets, frames, labels, blank)
