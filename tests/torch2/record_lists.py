@@ -71,6 +71,10 @@ for dtype, low, high in (("float8_e4m3fn", -448, 448), ("float8_e4m3fn", -449, 4
     CASES["quantize_%s_%d" % (dtype, -low)] = (
         "x: Tensor", "torch.ops.quantized_decomposed.quantize_per_tensor(x, 0.05, 2, %d, %d, torch.%s)" % (low, high, dtype),
         (numbers,))
+for name, scale in (("", 1), ("_beyond", 3e4)):
+    CASES["fp16_unpacked" + name] = ("x: Tensor, w: Tensor, b: Tensor",
+                                     "torch.ops.quantized.linear_dynamic_fp16_unpacked_weight(x, w, b)",
+                                     (x, torch.randn(3, 64) * scale, torch.randn(3)))
 
 
 def copied(value):
