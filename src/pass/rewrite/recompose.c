@@ -4,6 +4,7 @@
  * only where nobody reads the statistics. */
 #include <math.h>
 
+#include "ir/constant.h"
 #include "ir/graph_log.h"
 #include "pass/pass.h"
 #include "pass/rewrite/rewrite.h"
@@ -202,9 +203,40 @@ static Value *attention(const RewriteMatch *m) {
 static Value *masked_attention(const RewriteMatch *m) {
   return attention_with(m, bound(m, 'm'));
 }
+/* The mask that is_causal is made into: of queries by keys and of no dimension more, counted in whole numbers, of a
+ * real dtype (among bools the hidden would be true). The lists hold sizes of tensors, never the -1 of expand. */
+static bool is_causal(const RewriteMatch *m) {
+  Sizes query, key, all;
+  int64_t row, column, dtype;
+  return is_minus_infinity(m) && bound(m, 'n')->type->kind == TYPE_NONE && constant_int(bound(m, 'g'), &row) &&
+         row == -2 && constant_int(bound(m, 'h'), &column) && column == -1 && constant_int(bound(m, 't'), &dtype) &&
+         (dtype == DTYPE_FLOAT32 || dtype == DTYPE_FLOAT64) && read_sizes(bound(m, 'a'), &query) && query.count > 1 &&
+         read_sizes(bound(m, 'b'), &key) && swaps_last_two(bound(m, 'd'), key.count) &&
+         read_sizes(bound(m, 'f'), &all) && all.count == 2 && is_same_size(from_end(&all, 2), from_end(&query, 2)) &&
+         is_same_size(from_end(&all, 1), from_end(&key, 1)) && is_same_size(bound(m, 'r'), from_end(&query, 2)) &&
+         is_same_size(bound(m, 'j'), from_end(&key, 1));
+}
+static bool is_written(AliasDb *aliases, const Value *value) {
+  bool found = alias_has_writers(aliases, value);
+  for (uint32_t i = 0; i < value->node->input_count && !found; i++) {
+    const Value *input = node_input(value->node, i);
+    found = input->type->kind == TYPE_TENSOR && is_written(aliases, input);
+  }
+  return found;
+}
+/* Nor what it is made of: tensors of the pattern. */
+static bool is_mask_only_read(const RewriteMatch *m) {
+  return !rewrite_graph_writes(m->run) || !is_written(rewrite_alias_db(m->run), bound(m, 'm'));
+}
 #define SCORES "%x=aten::matmul(aten::expand(%q, %a, False), aten::expand(%k, %b, False))"
 #define ATTENTION(scores) \
   "aten::matmul(aten::expand(aten::_safe_softmax(" scores ", %d, %n), %c, False), %v=aten::expand(%u, %e, False))"
+
+#define CAUSAL_MASK                                                                          \
+  "%m=aten::where(aten::logical_and(aten::le(aten::sub("                                     \
+  "aten::unsqueeze(aten::arange(0, %j, 1, %n, ...), %g), "                                   \
+  "aten::unsqueeze(aten::arange(0, %r, 1, %n, ...), %h), 1), 0), aten::full(%f, 1., ...)), " \
+  "aten::scalar_tensor(0., %t, ...), aten::scalar_tensor(%i, %t, ...))"
 
 /* clang-format off */
 static const RewriteRule rules[] = {
@@ -235,6 +267,11 @@ static const RewriteRule rules[] = {
                   GIVES("aten::_safe_softmax(%x, %d, None)"),                WHEN(is_minus_infinity, gives_own_dtype, has_own_dtype)},
   {"attention",   ATTENTION(SCORES),                                         MAKES(attention)},
   {"masked_attention", ATTENTION("aten::add(" SCORES ", %m, 1)"),            MAKES(masked_attention)},
+  {"causal_attention",
+   "aten::scaled_dot_product_attention(%q=aten::expand(%x, %a, False), "
+   "%k=aten::permute(aten::expand(%y, %b, False), %d), %v, " CAUSAL_MASK ", %p, False, %s, False)",
+                  GIVES("aten::scaled_dot_product_attention(%q, %k, %v, None, %p, True, %s, False)"),
+                                                                             WHEN(is_causal, is_mask_only_read)},
   {"flash_attention", "aten::_scaled_dot_product_flash_attention_for_cpu[0](%q, %k, %v, 0., %c, %m, %s)",
                   GIVES("aten::scaled_dot_product_attention(%q, %k, %v, %m, 0., %c, %s, False)"),
                                                                              WHEN(is_only_result)},

@@ -46,7 +46,7 @@ bool rules_read(ReadRules *to, PatternRoom *room, const RewriteRule *rules, uint
 
 /* ---- tables ---- */
 
-enum { MOST_RULES = 32, MOST_ENDS = 64, MOST_TERMS = 256, MOST_INDICES = 384, MOST_KINDS = 96 };
+enum { MOST_RULES = 32, MOST_ENDS = 64, MOST_TERMS = 320, MOST_INDICES = 448, MOST_KINDS = 96 };
 typedef struct KeptTable {
   ReadRule rules[MOST_RULES];
   RuleEnd ends[MOST_ENDS];

@@ -108,7 +108,7 @@ static bool has_rule(const char *name) {
   return false;
 }
 
-enum { ROOM = 32 };
+enum { ROOM = 64 };
 typedef struct Room {
   PatternRoom room;
   Term terms[ROOM];
@@ -235,6 +235,47 @@ static void test_several_outputs(void **state) {
   check_made(&both, more, 0, more);
 }
 
+/* Masks that are nearly the one of is_causal stay masks. */
+static void test_masks_that_are_not_causal(void **state) {
+  (void)state;
+  static const struct {
+    const char *from, *to;
+  } changes[] = {
+      {"aten::le(%distance", "aten::lt(%distance"},                                  /* not itself */
+      {"aten::le(%distance, %zero)", "aten::le(%distance, %one)"},                   /* one key more */
+      {"aten::sub(%key, %query", "aten::sub(%query, %key"},                          /* what comes after */
+      {"unsqueeze(%keys, %before)", "unsqueeze(%keys, %zero)"},                      /* the same, but not looked for */
+      {"arange(%zero, %columns, %one, %n", "arange(%zero, %columns, %one, %floats"}, /* not whole numbers */
+      {"arange(%zero, %columns, %one", "arange(%zero, %columns, %two"},
+      {"arange(%zero, %rows", "arange(%one, %rows"},
+      {"arange(%zero, %rows", "arange(%zero, %columns"},                                /* an error where both differ */
+      {"%f : int[] = prim::ListConstruct(", "%f : int[] = prim::ListConstruct(%one, "}, /* a dimension more */
+      {"full(%f, %one", "full(%f, %zero"},
+      {"scalar_tensor(%i, %floats", "scalar_tensor(%scale, %floats"}, /* seen all the same */
+      {"where(%seen, %plain, %hidden)", "where(%seen, %hidden, %plain)"},
+      {"%floats : int = prim::Constant[value=6]", "%floats : int = prim::Constant[value=11]"}, /* true where hidden */
+      {"ListConstruct(%zero, %one, %three, %two)", "ListConstruct(%zero, %two, %one, %three)"},
+      {"  %ye", "  %w : Tensor = aten::zero_(%mask)\n  %ye"},
+      {"  %distance", "  %w : Tensor = aten::zero_(%query)\n  %distance"},
+  };
+  char *examples = read_examples(), *before, *after;
+  for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+    find_example(examples, "causal_attention", &before, &after);
+    const char *at = strstr(before, changes[i].from);
+    if (!at) fail_msg("the example has no '%s'", changes[i].from);
+    size_t room = strlen(before) + 100;
+    char *changed = calloc(1, room);
+    snprintf(changed, room, "%.*s%s%s", (int)(at - before), before, changes[i].to, at + strlen(changes[i].from));
+    IrText ir;
+    ir_parse(&ir, changed);
+    if (run(&rewrite_layers, ir.graph)) fail_msg("'%s' is taken for a causal mask", changes[i].to);
+    ir_dispose(&ir);
+    free(changed);
+    free(before);
+  }
+  free(examples);
+}
+
 /* ---- rules made of rows ---- */
 
 typedef struct Quantized {
@@ -311,6 +352,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_examples),        cmocka_unit_test(test_tables),
       cmocka_unit_test(test_texts),           cmocka_unit_test(test_one_letter_is_one_value),
-      cmocka_unit_test(test_several_outputs), cmocka_unit_test(test_quantized_rules)};
+      cmocka_unit_test(test_several_outputs), cmocka_unit_test(test_masks_that_are_not_causal),
+      cmocka_unit_test(test_quantized_rules)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
