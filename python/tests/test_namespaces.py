@@ -45,6 +45,35 @@ class Namespaces(unittest.TestCase):
             self.assertTrue(operator.schemas)
 
 
+class Internals(unittest.TestCase):
+    def test_what_is_missing_says_why(self):
+        for name, why in (("_jit_tree_views", "compiled from their source text"),
+                          ("_jit_script_compile", "compiled from their source text"),
+                          ("_jit_script_class_compile", "not from trees"), ("_jit_trace_graph", "jit.trace"),
+                          ("_jit_set_logging_option", "PYTORCH_JIT_LOG_LEVEL"), ("_jit_init", "once it is imported"),
+                          ("_jit_run_cpp_tests", "programs of their own"),
+                          ("_jit_get_custom_class_schemas", "not listed")):
+            with self.subTest(name):
+                with self.assertRaisesRegex(AttributeError, "'%s': .*%s" % (name, why)):
+                    getattr(wick._C, name)
+
+    def test_switches_of_other_compilers_are_refused(self):
+        for name, fits, refused in (("_jit_cat_wo_conditionals", True, False), ("_jit_opt_conditionals", False, True),
+                                    ("_jit_set_te_generate_block_code", False, True),
+                                    ("_jit_set_te_cuda_pointwise_loop_levels", -1, 2),
+                                    ("_jit_set_autocast_mode", True, False)):
+            with self.subTest(name):
+                switch = getattr(wick._C, name)
+                switch(fits)
+                with self.assertRaisesRegex(RuntimeError, "wick has no "):
+                    switch(refused)
+                switch(fits)
+
+    def test_asked_for_other_modules(self):
+        with self.assertRaisesRegex(TypeError, "takes a ScriptModule, not Linear"):
+            wick._C._jit_pass_optimize_for_inference(wick.nn.Linear(1, 1))
+
+
 class Close(unittest.TestCase):
     def test_close(self):
         assert_close(wick.ones(2), wick.ones(2) + 1e-7)

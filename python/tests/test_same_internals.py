@@ -170,6 +170,32 @@ class Units(unittest.TestCase):
         self.assertTrue(module._has_method("forward"))
 
 
+    def test_is_instance(self):
+        ints, number = C.ListType.ofInts(), C.IntType.get()
+        for value, kind in ((1, number), (True, number), (1, C.FloatType.get()), ([1], ints), ([], ints),
+                            (None, C.OptionalType(number)), (torch.ones(1), C.TensorType.get()),
+                            ({"a": 1}, C.DictType(C.StringType.get(), number))):
+            with self.subTest(value=value, kind=str(kind)):
+                self.assertIsNone(C._jit_assert_is_instance(value, kind))
+        for value, kind in ((1.0, number), ("a", number), (["a"], ints),
+                            ({"a": "b"}, C.DictType(C.StringType.get(), number))):
+            with self.subTest(value=value, kind=str(kind)):
+                with self.assertRaises(RuntimeError):
+                    C._jit_assert_is_instance(value, kind)
+
+    def test_optimize_for_inference(self):
+        scripted = torch.jit.script(Added().eval())
+        frozen = C._freeze_module(scripted._c)
+        x = torch.ones(1)
+        want = frozen.forward(x)
+        self.assertIsNone(C._jit_pass_optimize_for_inference(frozen, ["forward"]))
+        self.assertTrue(torch.allclose(frozen.forward(x), want))
+        with self.assertRaisesRegex(RuntimeError, "Method 'missing' is not defined"):
+            C._jit_pass_optimize_for_inference(frozen, ["missing"])
+        with self.assertRaisesRegex(RuntimeError, "only implemented for modules in eval mode"):
+            C._jit_pass_optimize_for_inference(scripted.train()._c)
+
+
 class Modules(unittest.TestCase):
     def test_parts(self):
         module = torch.jit.script(Added())._c

@@ -52,6 +52,20 @@ class Warned(unittest.TestCase):
                     lambda x: sum(row for row in x))
 
 
+    def test_not_where_switched_off(self):
+        before = torch._C._jit_get_tracer_state_warn()
+        for on in (False, True):
+            torch._C._jit_set_tracer_state_warn(on)
+            try:
+                self.assertEqual(torch._C._jit_get_tracer_state_warn(), on)
+                with warnings.catch_warnings(record=True) as found:
+                    warnings.simplefilter("always")
+                    traced(lambda x: x * 2 if x.sum() > 0 else x, torch.ones(2))
+                self.assertEqual(len(found), int(on))
+            finally:
+                torch._C._jit_set_tracer_state_warn(before)
+
+
 class Refused(unittest.TestCase):
     def refused(self, text, function, *inputs):
         with self.assertRaisesRegex(RuntimeError, text):

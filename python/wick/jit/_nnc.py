@@ -1,5 +1,7 @@
-"""Switches of torch's fusers that say how those generate code. wick's fuser has no such choices: what is set is kept
-for the getters and for torch's own defaults only; what would ask for something that wick has not is refused."""
+"""Switches of torch's fusers that say how those generate code, of shapes and of the tracer's warnings.
+
+One that permits what wick does anyway, or asks for what it never needs, is kept for its getter; either value is met.
+Others are obeyed, or refused where they ask for something that wick has not."""
 
 
 class _Switch:
@@ -24,19 +26,23 @@ def _not(what):
     return (False,), what
 
 
-# Groups hold sums, and are compiled anew for other shapes, however these are set.
+# Met by either value: groups may hold sums and serve all shapes; they never need LLVM, nor what runs where it is
+# missing; groups of few nodes run as written; shapes are propagated alike under test.
 _reductions, _dynamic_shapes = _Switch(False), _Switch(False, False)
 _fallback, _test_shapes, _inlining = _Switch(False), _Switch(False), _Switch(True, False)
-_block_code = _Switch(False, only=_not("block code of NNC"))
 _llvm = _Switch(True, False)
+_block_code = _Switch(False, only=_not("block code of NNC"))
 _levels, _block_size, _block_count = (_Switch(-1, only=((-1,), "CUDA code of NNC")) for _ in range(3))
 _horizontal, _single_node = (_Switch(False, only=_not("NVFuser")) for _ in range(2))
 _autocast = _Switch(True, only=((True,), "programs without autocast: it is off where no context switches it on"))
+_cat = _Switch(True, False, ((True,), "conditions in the loops of cat: what is joined is copied part by part"))
+_conditionals = _Switch(False, False, _not("conditions in its loops' code that could be hoisted (opt_conditionals)"))
 _tracer_warns = _Switch(True, False)
 
 
-def _keep_nothing(enabled):
-    """Nothing to keep: where torch's fuser puts conditions is no question of wick's."""
+def tracer_warns():
+    """Whether a trace that begins now warns of what it can't follow (`_jit_set_tracer_state_warn`)."""
+    return _tracer_warns.get()
 
 
 def llvm_enabled():
@@ -46,12 +52,12 @@ def llvm_enabled():
 
 NAMES = {
     "_debug_get_fusion_group_inlining": _inlining.get, "_debug_set_fusion_group_inlining": _inlining.set,
-    "_jit_cat_wo_conditionals": _keep_nothing, "_jit_opt_conditionals": _keep_nothing, "_llvm_enabled": llvm_enabled,
+    "_jit_cat_wo_conditionals": _cat.set, "_jit_opt_conditionals": _conditionals.set, "_llvm_enabled": llvm_enabled,
     "_jit_get_te_cuda_pointwise_block_count": _block_count.get,
     "_jit_get_te_cuda_pointwise_block_size": _block_size.get,
     "_jit_get_te_cuda_pointwise_loop_levels": _levels.get, "_jit_get_te_generate_block_code": _block_code.get,
     "_jit_get_te_must_use_llvm_cpu": _llvm.get, "_jit_nvfuser_horizontal_mode": _horizontal.get,
-    "_jit_get_tracer_state_warn": _tracer_warns.get, "_jit_set_tracer_state_warn": _tracer_warns.set,
+    "_jit_get_tracer_state_warn": tracer_warns, "_jit_set_tracer_state_warn": _tracer_warns.set,
     "_jit_nvfuser_single_node_mode": _single_node.get, "_jit_set_autocast_mode": _autocast.set,
     "_jit_set_nvfuser_horizontal_mode": _horizontal.set, "_jit_set_nvfuser_single_node_mode": _single_node.set,
     "_jit_set_symbolic_shapes_test_mode": _test_shapes.set,

@@ -145,6 +145,19 @@ def _pass_remove_dropout(module):
         method.graph.run_pass("remove_dropout")
 
 
+def _pass_optimize_for_inference(module, other_methods=()):
+    """Checks that the module and its methods can be optimized for inference; RuntimeError where it is in training
+    mode, or has no such method. A frozen module's plans are optimized when it is called, and nothing is left to do
+    here; one that is not frozen stays as it is, as in torch, whose pass freezes a copy of it."""
+    if not hasattr(module, "_script_handle"):
+        raise TypeError("_jit_pass_optimize_for_inference() takes a ScriptModule, not %s" % type(module).__name__)
+    if module.hasattr("training") and module.getattr("training"):
+        raise RuntimeError("Freezing is currently only implemented for modules in eval mode. Please call .eval() "
+                           "before freezing")
+    for name in other_methods:
+        module._get_method(name)
+
+
 def _pass_dce_allow_deleting_nodes_with_side_effects(graph):
     """Takes out what has no users, whatever it does besides."""
     def clean(block):
@@ -237,6 +250,15 @@ def create_function_from_graph(name, graph):
     return made
 
 
+def assert_is_instance(value, kind):
+    """RuntimeError where a program that takes a value of that type does not take this one."""
+    graph = _graph.Graph()
+    taken = graph.addInput()
+    taken.setType(kind)
+    graph.registerOutput(taken)
+    interpret_graph(graph, (value,))
+
+
 def interpret_graph(graph, inputs):
     """What the graph gives for such inputs."""
     return graph.compile("graph").function("graph")(*inputs)
@@ -291,7 +313,8 @@ def _zeros(kind):
 NAMES = {"Graph": _graph.Graph, "Node": _graph.Node, "Value": _graph.Value, "Block": _graph.Block, "Use": _graph.Use,
          "parse_ir": parse_ir, "_create_function_from_graph": create_function_from_graph,
          "Gradient": Gradient, "_jit_differentiate": differentiate,
-         "_jit_interpret_graph": interpret_graph, "_propagate_shapes": propagate_shapes,
+         "_jit_interpret_graph": interpret_graph, "_jit_assert_is_instance": assert_is_instance,
+         "_propagate_shapes": propagate_shapes,
          "_propagate_and_assign_input_shapes": propagate_and_assign_input_shapes,
          "_jit_try_infer_type": _graph_types.try_infer,
          "_new_symbolic_shape_symbol": _graph_types.next_symbol}

@@ -13,7 +13,7 @@ import types
 import warnings
 
 from .. import _C
-from . import _program, _recursive, _registry
+from . import _nnc, _program, _recursive, _registry
 from ._script import ScriptFunction
 
 _scopes = threading.local()  # .paths: id of a submodule -> its path, while a module is traced
@@ -52,6 +52,10 @@ def _warn(kind, message):
         message = what + (": the trace can't follow it there, so that what is computed of it is a constant of the "
                           "program and may be wrong for other inputs")
     warnings.warn(message, TracerWarning, stacklevel=2)
+
+
+def _warn_not(kind, message):
+    """For traces that begin while `_C._jit_set_tracer_state_warn(False)` holds."""
 
 
 def is_tracing():
@@ -124,7 +128,8 @@ class _Style:
 
 def _record(function, call, name, program, style):
     """The program of a traced call: the C tracer between begin and end."""
-    stand = _C._trace_begin(call.inputs, name, call.names, program, not style.strict, _warn, style.outplace)
+    warn = _warn if _nnc.tracer_warns() else _warn_not
+    stand = _C._trace_begin(call.inputs, name, call.names, program, not style.strict, warn, style.outplace)
     try:
         result = call.apply(function, stand)
         if result is None:
