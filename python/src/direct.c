@@ -47,16 +47,26 @@ wick_value *direct_call(ModuleState *state, enum Direct what, const wick_value *
   return status ? (wick_value *)raise_operator(state, status, error) : result;
 }
 
+/* Dimensions, bounds and steps are small numbers or the end of a slice, nearly always: those are made once for each
+ * module, and kept. Borrowed from the state where there is room, else owned through `out_owned`; NULL: no memory. */
+static wick_value *box_of(ModuleState *state, int64_t number, wick_value **out_owned) {
+  bool is_small = number >= 0 && number < KEPT_INTS - 1;
+  if (!is_small && number != INT64_MAX) return *out_owned = wick_value_int(number);
+  wick_value **kept = &state->ints[is_small ? number : KEPT_INTS - 1];
+  if (!*kept) *kept = wick_value_int(number);
+  return *kept;
+}
+
 wick_value *direct_ints(ModuleState *state, enum Direct what, const wick_value *tensor, const int64_t *numbers,
                         size_t count) {
-  wick_value *boxes[MOST_PARAMETERS] = {NULL};
+  wick_value *owned[MOST_PARAMETERS] = {NULL};
   const wick_value *values[MOST_PARAMETERS] = {tensor};
   bool complete = true;
   for (size_t i = 0; i < count; i++) {
-    values[i + 1] = boxes[i] = wick_value_int(numbers[i]);
-    complete = complete && boxes[i];
+    values[i + 1] = box_of(state, numbers[i], &owned[i]);
+    complete = complete && values[i + 1];
   }
   wick_value *made = complete ? direct_call(state, what, values, count + 1) : (wick_value *)PyErr_NoMemory();
-  for (size_t i = 0; i < count; i++) wick_value_release(boxes[i]);
+  for (size_t i = 0; i < count; i++) wick_value_release(owned[i]);
   return made;
 }

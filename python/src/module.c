@@ -112,6 +112,7 @@ static int clear(PyObject *module) {
 
 static void free_module(void *module) {
   clear(module);
+  for (int i = 0; i < KEPT_INTS; i++) wick_value_release(state_of_module(module)->ints[i]);
   PyMem_Free(state_of_module(module)->program_state);
 }
 

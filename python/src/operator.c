@@ -34,6 +34,18 @@ static bool is_wanted(const wick_overload *overload, const char *name) {
   return same;
 }
 
+/* Overloads that take a tensor first come first: they are what nearly every call means, and a tensor is for them alone
+ * an exact argument, so that the order settles no tie. */
+static void put_methods_first(Signature *signatures, uint32_t count) {
+  uint32_t placed = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    if (!signatures[i].is_method) continue;
+    Signature found = signatures[i];
+    memmove(&signatures[placed + 1], &signatures[placed], (i - placed) * sizeof *signatures);
+    signatures[placed++] = found;
+  }
+}
+
 bool operator_read(OperatorObject *self) {
   const char *name = PyUnicode_AsUTF8(self->name);
   const wick_overload *first = name ? first_overload(name) : NULL, *o;
@@ -56,6 +68,7 @@ bool operator_read(OperatorObject *self) {
     PyMem_Free(made);
     return false;
   }
+  put_methods_first(made, used);
   self->signatures = made;
   self->signature_count = used;
   return true;

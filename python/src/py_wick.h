@@ -43,7 +43,14 @@ static inline int PyModule_AddObjectRef(PyObject *module, const char *name, PyOb
 #endif
 
 enum { SPARSE_COO = 1 }; /* of layouts */
-enum { DTYPE_COUNT = 45, LAYOUT_COUNT = 5, MEMORY_FORMAT_COUNT = 4, ARITHMETIC_COUNT = 36, DIRECT_CALLS = 8 };
+enum {
+  DTYPE_COUNT = 45,
+  LAYOUT_COUNT = 5,
+  MEMORY_FORMAT_COUNT = 4,
+  ARITHMETIC_COUNT = 36,
+  DIRECT_CALLS = 8,
+  KEPT_INTS = 17
+};
 
 /* Names of keywords, as PyArg_ParseTupleAndKeywords wants them. */
 #define KEYWORDS(names) ((char **)(uintptr_t)(names))
@@ -65,6 +72,7 @@ struct ModuleState {
   PyObject *arithmetic[ARITHMETIC_COUNT];   /* arithmetic.c: what Python's operators call; NULL: not asked for yet */
   PyInterpreterState *interpreter;
   const wick_overload *direct[DIRECT_CALLS]; /* direct.c: NULL: not asked for yet */
+  wick_value *ints[KEPT_INTS];               /* direct.c: owned; from 0 on, the last INT64_MAX; NULL: not made yet */
   /* names that calls meet often, interned */
   PyObject *name_self, *name_input, *name_out, *name_dim, *name_axis, *name_keepdim, *name_keepdims, *name_other,
       *name_x, *name_x1, *name_x2, *name_a, *name_requires_grad, *name_names, *name_torch_function;

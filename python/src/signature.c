@@ -96,6 +96,7 @@ static bool has_float(PyObject *object) {
 /* A tensor that holds one number and no history. */
 static bool is_number_tensor(PyObject *tensor, bool integral) {
   wick_tensor_info info = {.size = sizeof info};
+  if (wick_tensor_count(tensor_value(tensor)) != 1) return false; /* nearly always, and cheaper asked */
   if (wick_tensor_info_of(tensor_value(tensor), &info, NULL) || info.count != 1 || info.ndim) return false;
   return !integral || info.dtype <= WICK_INT64 || info.dtype == WICK_BOOL8;
 }

@@ -35,8 +35,9 @@ PyObject *tensor_wrap(ModuleState *state, wick_value *value) {
     wick_value_release(value);
     return known;
   }
-  wick_tensor_info info = {.size = sizeof info};
-  if (wick_tensor_info_of(value, &info, NULL) == WICK_OK && !(info.flags & WICK_INFO_UNDEFINED))
+  wick_tensor_info info = {.size = sizeof info}; /* only what has no elements may be undefined */
+  if (wick_tensor_count(value) > 0 ||
+      (wick_tensor_info_of(value, &info, NULL) == WICK_OK && !(info.flags & WICK_INFO_UNDEFINED)))
     return tensor_wrap_as(state, state->tensor_type, value);
   wick_value_release(value);
   Py_RETURN_NONE;

@@ -191,6 +191,13 @@ static Status read_number(IValue given, IValue *out, bool *out_fits) {
   return ivalue_convert(given, kind, &(ConvertRules){.allowed = CONVERT_ANYTHING}, out, out_fits);
 }
 
+/* Most arguments are tensors and ints, and stay what they are. */
+static bool is_taken_as_given(const Type *type, IValue given) {
+  if (given.tag == TAG_TENSOR) return type->kind == TYPE_TENSOR;
+  if (type->kind == TYPE_OPTIONAL) type = type->elements[0];
+  return given.tag == TAG_INT && type->kind == TYPE_INT;
+}
+
 /* What it becomes for the parameter: owned. */
 static Status convert(const FunctionSchema *schema, const Argument *argument, const wick_value *given, IValue *out) {
   if (!given) {
@@ -202,7 +209,7 @@ static Status convert(const FunctionSchema *schema, const Argument *argument, co
                       STR_ARG(schema->name), STR_ARG(argument->name));
   }
   const Type *type = argument->type;
-  if (type->kind == TYPE_TENSOR && given->value.tag == TAG_TENSOR) { /* most are */
+  if (is_taken_as_given(type, given->value)) {
     *out = ivalue_retain(given->value);
     return OK;
   }
