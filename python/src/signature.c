@@ -156,8 +156,8 @@ static Fit fit_element(ModuleState *state, uint32_t kind, PyObject *value) {
                                                                : FIT_NOT;
     case WICK_TAKES_GENERATOR:
       return generator_value(state, value) ? FIT_EXACT : FIT_NOT;
-    default:
-      return FIT_CONVERTED; /* wick says whether it fits */
+    default: /* lists have parameters of their own, before which a type variable stands back */
+      return PyList_Check(value) || PyTuple_Check(value) ? FIT_ASKED : FIT_CONVERTED;
   }
 }
 
@@ -176,6 +176,7 @@ static Fit fit_list(ModuleState *state, const Parameter *p, PyObject *value) {
     PyObject *item = is_list ? PyList_GET_ITEM(value, i) : PyTuple_GET_ITEM(value, i);
     if (item == Py_None && p->flags & WICK_PARAMETER_OPTIONAL_ELEMENTS) continue;
     Fit of_item = fit_element(state, p->kind, item);
+    if (of_item == FIT_ASKED) of_item = FIT_CONVERTED; /* a list of lists is one all the same */
     fit = of_item == FIT_WRAPPED ? FIT_NOT : worse(fit, of_item);
   }
   return fit;

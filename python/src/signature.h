@@ -27,6 +27,7 @@ typedef struct Signature {
 typedef enum Fit {
   FIT_EXACT,
   FIT_CONVERTED, /* a bool for an int, an int for a float, a tensor of one element for a number */
+  FIT_ASKED,     /* what no kind names, for which others may be nearer: wick says whether it fits */
   FIT_WRAPPED,   /* a number for a tensor */
   FIT_NOT
 } Fit;

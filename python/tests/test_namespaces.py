@@ -33,6 +33,18 @@ class Namespaces(unittest.TestCase):
         with self.assertRaises(TypeError):
             wick.ops.aten.add.Tensor(x)
 
+    def test_ops_of_lists_and_dicts(self):
+        aten = wick.ops.aten
+        for value in ([1], [1.5], ["a"], [True], [1j], [wick.ones(1)], [[1]], {"a": 1}, {1: 2}, {1.5: 2}, "a"):
+            with self.subTest(value):
+                self.assertEqual(aten.len(value), 1)
+        self.assertEqual([aten.keys({key: 1}) for key in ("a", 2, True)], [["a"], [2], [True]])
+        self.assertEqual((aten.__contains__([1, 2], 2), aten.__contains__({"a": 1}, "b")), (True, False))
+        self.assertEqual((aten.__getitem__(["a", "b"], 1), aten.__getitem__({2: 3}, 2)), ("b", 3))
+        self.assertTrue(aten.eq([1.5], [1.5]))
+        with self.assertRaisesRegex(AttributeError, "'aten' object has no attribute '__nothing__'"):
+            aten.__nothing__
+
     def test_help(self):
         self.assertIn("aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", wick.add.__doc__)
         self.assertEqual(wick.add.__name__, "add")

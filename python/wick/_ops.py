@@ -70,8 +70,6 @@ class _Namespace:
         self._name = name
 
     def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
         try:
             found = _Packet("%s::%s" % (self._name, name))
         except AttributeError:
