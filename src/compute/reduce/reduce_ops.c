@@ -142,7 +142,7 @@ ACCUMULATOR(var_f64, false, f, f, f, f, NOTHING, if (at == 0) a = x; double d = 
             c += d * d, f, VARIANCE(c, b *b), f, params->count == 0 ? (double)NAN : a + b / (double)params->count);
 ACCUMULATOR(var_c128, false, c, c, c, f, NOTHING, if (at == 0) a = x; complex128 d = x - a; b += d;
             c += creal(d) * creal(d) + cimag(d) * cimag(d), f, VARIANCE(c, creal(b) * creal(b) + cimag(b) * cimag(b)),
-            c, params->count == 0 ? CMPLX(NAN, NAN) : a + b / (double)params->count);
+            c, params->count == 0 ? __builtin_complex((double)NAN, (double)NAN) : a + b / (double)params->count);
 
 ACCUMULATOR_WITH(
     logsumexp_f64, logsumexp_f64_along, REDUCE_FLOAT32_LOGSUMEXP, false, f, f, f, u, a = -INFINITY,

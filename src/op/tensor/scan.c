@@ -45,11 +45,12 @@ static double log_add_exp(double a, double x) {
 
 static complex128 complex_log1p(complex128 z) {
   double x = creal(z), y = cimag(z);
-  return CMPLX(0.5 * log1p(x * x + 2 * x + y * y), atan2(y, 1 + x));
+  return __builtin_complex(0.5 * log1p(x * x + 2 * x + y * y), atan2(y, 1 + x));
 }
 /* By the real parts. Of two equal infinite ones the imaginary parts count if they are +inf. */
 static complex128 complex_log_add_exp(complex128 a, complex128 x) {
-  if (isnan(creal(a)) || isnan(cimag(a)) || isnan(creal(x)) || isnan(cimag(x))) return CMPLX(NAN, NAN);
+  if (isnan(creal(a)) || isnan(cimag(a)) || isnan(creal(x)) || isnan(cimag(x)))
+    return __builtin_complex((double)NAN, (double)NAN);
   complex128 high = creal(a) > creal(x) ? a : x, low = creal(a) > creal(x) ? x : a;
   if (isinf(creal(low)) && creal(low) == creal(high)) return creal(low) < 0 ? low : clog(cexp(low) + cexp(high));
   return high + complex_log1p(cexp(low - high));
