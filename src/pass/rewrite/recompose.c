@@ -105,6 +105,11 @@ static bool is_node(const Value *value, Symbol kind, uint32_t inputs) {
   return value->node->kind == kind && value->node->input_count == inputs;
 }
 
+/* Whether anything in the graph writes to the value's memory: then a read of it may not move. */
+static bool may_change(const RewriteMatch *m, const Value *value) {
+  return rewrite_graph_writes(m->run) && alias_has_writers(rewrite_alias_db(m->run), value);
+}
+
 /* reshape([n, a, b]) of a tensor, perhaps a copy of it, that was expanded to [..., a, b]: the expanded one, its
  * sizes. */
 static Value *expanded(const RewriteMatch *m, const Value *batches, Sizes *out) {
@@ -116,7 +121,7 @@ static Value *expanded(const RewriteMatch *m, const Value *batches, Sizes *out) 
   bool fits = is_node(from, SYM_aten_expand, 3) && read_sizes(node_input(from->node, 1), out) && out->count > 2 &&
               is_same_size(from_end(out, 1), from_end(&three, 1)) &&
               is_same_size(from_end(out, 2), from_end(&three, 2));
-  return fits ? from : NULL;
+  return fits && !may_change(m, batches) && !may_change(m, from) ? from : NULL;
 }
 /* What matmul is, taken apart: bmm of what both were expanded to. */
 static Value *product_of_batches(const RewriteMatch *m) {
@@ -158,13 +163,14 @@ static bool swaps_last_two(const Value *dims, uint32_t ndim) {
   return given[ndim - 2] == ndim - 1 && given[ndim - 1] == ndim - 2;
 }
 /* tensor * factor, expanded: the tensor. */
-static Value *scaled(const Value *value, Sizes *sizes, double *factor) {
+static Value *scaled(const RewriteMatch *m, const Value *value, Sizes *sizes, double *factor) {
   IValue number;
   if (!is_node(value, SYM_aten_expand, 3) || !read_sizes(node_input(value->node, 1), sizes)) return NULL;
   const Value *product = node_input(value->node, 0);
   if (!is_node(product, SYM_aten_mul, 2) || !value_is_constant(node_input(product->node, 1), &number) ||
       number.tag != TAG_FLOAT)
     return NULL;
+  if (may_change(m, value) || may_change(m, node_input(product->node, 0))) return NULL;
   *factor = number.f;
   return node_input(product->node, 0);
 }
@@ -173,8 +179,8 @@ static Value *attention_with(const RewriteMatch *m, Value *mask) {
   double left, right;
   IValue dim;
   const Value *product = bound(m, 'x');
-  Value *q = scaled(node_input(product->node, 0), &query, &left),
-        *k = scaled(node_input(product->node, 1), &key, &right);
+  Value *q = scaled(m, node_input(product->node, 0), &query, &left),
+        *k = scaled(m, node_input(product->node, 1), &key, &right);
   if (!q || !k || !is_node(k, SYM_aten_permute, 2) || !swaps_last_two(node_input(k->node, 1), key.count)) return NULL;
   bool fits = gives_own_dtype(m) && read_sizes(bound(m, 'c'), &scores) && read_sizes(bound(m, 'e'), &value) &&
               are_same_batches(&query, &key) && are_same_batches(&query, &scores) && are_same_batches(&query, &value) &&
@@ -216,17 +222,17 @@ static bool is_causal(const RewriteMatch *m) {
          is_same_size(from_end(&all, 1), from_end(&key, 1)) && is_same_size(bound(m, 'r'), from_end(&query, 2)) &&
          is_same_size(bound(m, 'j'), from_end(&key, 1));
 }
-static bool is_written(AliasDb *aliases, const Value *value) {
-  bool found = alias_has_writers(aliases, value);
-  for (uint32_t i = 0; i < value->node->input_count && !found; i++) {
+static bool is_only_read(const RewriteMatch *m, const Value *value) {
+  bool only_read = !may_change(m, value);
+  for (uint32_t i = 0; i < value->node->input_count && only_read; i++) {
     const Value *input = node_input(value->node, i);
-    found = input->type->kind == TYPE_TENSOR && is_written(aliases, input);
+    if (input->type->kind == TYPE_TENSOR) only_read = is_only_read(m, input);
   }
-  return found;
+  return only_read;
 }
 /* Nor what it is made of: tensors of the pattern. */
 static bool is_mask_only_read(const RewriteMatch *m) {
-  return !rewrite_graph_writes(m->run) || !is_written(rewrite_alias_db(m->run), bound(m, 'm'));
+  return is_only_read(m, bound(m, 'm'));
 }
 #define SCORES "%x=aten::matmul(aten::expand(%q, %a, False), aten::expand(%k, %b, False))"
 #define ATTENTION(scores) \
