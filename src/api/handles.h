@@ -52,6 +52,9 @@ struct wick_call {
 /* Flags of tensors whose elements the caller can't reach. */
 enum { NO_PLAIN_MEMORY = TENSOR_UNDEFINED | TENSOR_SPARSE | TENSOR_META | TENSOR_NOT_CPU | TENSOR_OPAQUE };
 
+/* WICK_TENSOR and its like: what kind of value is of the type; WICK_OTHER where that can be of several. */
+uint32_t kind_of_type(const Type *type);
+
 /* What a tensor that is defined looks like, data wherever it is. */
 void api_view_tensor(const Tensor *t, struct wick_tensor_view *out);
 

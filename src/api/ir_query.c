@@ -59,9 +59,8 @@ wick_status wick_node_excerpt(const wick_node *node, char **out_text, wick_error
 
 /* ---- types ---- */
 
-uint32_t wick_ir_value_kind(const wick_ir_value *value) {
-  if (!value) return WICK_NONE;
-  switch ((TypeKind)value_of(value)->type->kind) {
+uint32_t kind_of_type(const Type *type) {
+  switch ((TypeKind)type->kind) {
     case TYPE_NONE:
       return WICK_NONE;
     case TYPE_INT:
@@ -102,6 +101,10 @@ uint32_t wick_ir_value_kind(const wick_ir_value *value) {
     default:
       return WICK_OTHER;
   }
+}
+
+uint32_t wick_ir_value_kind(const wick_ir_value *value) {
+  return value ? kind_of_type(value_of(value)->type) : WICK_NONE;
 }
 
 wick_status wick_ir_value_tensor(const wick_ir_value *value, wick_tensor_facts *out, wick_error **error) {

@@ -16,43 +16,6 @@ struct wick_signature {
   Item items[]; /* the inputs, then the outputs */
 };
 
-static uint32_t kind_of(const Type *type) {
-  switch (type->kind) {
-    case TYPE_NONE:
-      return WICK_NONE;
-    case TYPE_TENSOR:
-      return WICK_TENSOR;
-    case TYPE_INT:
-      return WICK_INT;
-    case TYPE_FLOAT:
-      return WICK_DOUBLE;
-    case TYPE_BOOL:
-      return WICK_BOOL;
-    case TYPE_COMPLEX:
-      return WICK_COMPLEX;
-    case TYPE_STRING:
-      return WICK_STRING;
-    case TYPE_DEVICE:
-      return WICK_DEVICE;
-    case TYPE_LIST:
-      return WICK_LIST;
-    case TYPE_DICT:
-      return WICK_DICT;
-    case TYPE_TUPLE:
-      return WICK_TUPLE;
-    case TYPE_CLASS:
-      return WICK_OBJECT;
-    case TYPE_ENUM:
-      return WICK_ENUM;
-    case TYPE_FUTURE:
-      return WICK_FUTURE;
-    case TYPE_GENERATOR:
-      return WICK_GENERATOR;
-    default:
-      return WICK_OTHER;
-  }
-}
-
 static Status item_fill(Item *item, const Port *port) {
   StrBuf type = {.max_length = 1 << 16}, name = {.max_length = 1 << 16};
   bool is_optional = port->type->kind == TYPE_OPTIONAL;
@@ -65,7 +28,7 @@ static Status item_fill(Item *item, const Port *port) {
   }
   TRY(named);
   memcpy(item->sizes, port->sizes, sizeof item->sizes);
-  item->info = (wick_value_info){.kind = kind_of(is_optional ? port->type->elements[0] : port->type),
+  item->info = (wick_value_info){.kind = kind_of_type(is_optional ? port->type->elements[0] : port->type),
                                  .name = item->name,
                                  .type = item->type,
                                  .is_optional = is_optional || port->type->kind == TYPE_NONE,
