@@ -1,6 +1,8 @@
 """What data pipes have in common: functional forms, and one iterator at a time."""
 import functools
+import random
 
+import wick
 from wick.utils.data.dataset import Dataset, IterableDataset
 
 
@@ -109,6 +111,32 @@ class functional_datapipe:
                 base.register_datapipe_as_function(self.name, cls)
                 return cls
         raise TypeError("`functional_datapipe` can only decorate IterDataPipe or MapDataPipe")
+
+
+class Seeded:
+    """What the pipes share that draw an order: whether they do, and from which seed."""
+
+    def _begin(self):
+        self._enabled, self._seed, self._rng = True, None, random.Random()
+
+    def set_shuffle(self, shuffle=True):
+        """Whether it shuffles at all."""
+        self._enabled = shuffle
+        return self
+
+    def set_seed(self, seed):
+        """The seed of the next pass; without one it comes from wick's generator."""
+        self._seed = seed
+        return self
+
+    def _draw(self):
+        """Seeds the generator of a pass; whether it shuffles."""
+        if self._enabled:
+            if self._seed is None:
+                self._seed = int(wick.empty((), dtype=wick.int64).random_().item())
+            self._rng.seed(self._seed)
+            self._seed = None
+        return self._enabled
 
 
 def length_of(pipe, owner):

@@ -1,11 +1,9 @@
 """Data pipes whose samples are had by index."""
 import copy
-import random
 import warnings
 
-import wick
 from wick.utils.data.datapipes._base import (
-    DataChunk, IterDataPipe, MapDataPipe, functional_datapipe)
+    DataChunk, IterDataPipe, MapDataPipe, Seeded, functional_datapipe)
 
 __all__ = ["Batcher", "Concater", "Mapper", "SequenceWrapper", "Shuffler", "Zipper"]
 
@@ -43,9 +41,8 @@ class MapperMapDataPipe(MapDataPipe):
         return len(self.datapipe)
 
 
-@functional_datapipe("concat")
-class ConcaterMapDataPipe(MapDataPipe):
-    """One sequence after the other."""
+class _Joined(MapDataPipe):
+    """Several sequences."""
 
     def __init__(self, *datapipes):
         if not datapipes:
@@ -53,6 +50,11 @@ class ConcaterMapDataPipe(MapDataPipe):
         if not all(isinstance(pipe, MapDataPipe) for pipe in datapipes):
             raise TypeError("Expected all inputs to be `MapDataPipe`")
         self.datapipes = datapipes
+
+
+@functional_datapipe("concat")
+class ConcaterMapDataPipe(_Joined):
+    """One sequence after the other."""
 
     def __getitem__(self, index):
         before = 0
@@ -67,15 +69,8 @@ class ConcaterMapDataPipe(MapDataPipe):
 
 
 @functional_datapipe("zip")
-class ZipperMapDataPipe(MapDataPipe):
+class ZipperMapDataPipe(_Joined):
     """Tuples of one sample of each."""
-
-    def __init__(self, *datapipes):
-        if not datapipes:
-            raise ValueError("Expected at least one DataPipe, but got nothing")
-        if not all(isinstance(pipe, MapDataPipe) for pipe in datapipes):
-            raise TypeError("Expected all inputs to be `MapDataPipe`")
-        self.datapipes = datapipes
 
     def __getitem__(self, index):
         return tuple(pipe[index] for pipe in self.datapipes)
@@ -105,35 +100,20 @@ class BatcherMapDataPipe(MapDataPipe):
         return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
 
 
-class ShufflerIterDataPipe(IterDataPipe):
+class ShufflerIterDataPipe(Seeded, IterDataPipe):
     """The samples in random order, as a stream; a seed comes from wick's generator unless one is set."""
 
     def __init__(self, datapipe, *, indices=None):
         self.datapipe = datapipe
         self.indices = list(range(len(datapipe))) if indices is None else indices
-        self._enabled, self._seed, self._rng = True, None, random.Random()
+        self._begin()
         self._shuffled = self.indices
-
-    def set_shuffle(self, shuffle=True):
-        """Whether it shuffles at all."""
-        self._enabled = shuffle
-        return self
-
-    def set_seed(self, seed):
-        """The seed of the next pass."""
-        self._seed = seed
-        return self
 
     def reset(self):
         """Draws an order."""
-        if self._enabled:
-            if self._seed is None:
-                self._seed = int(wick.empty((), dtype=wick.int64).random_().item())
-            self._rng.seed(self._seed)
-            self._seed = None
+        self._shuffled = self.indices
+        if self._draw():
             self._shuffled = self._rng.sample(self.indices, len(self.indices))[::-1]
-        else:
-            self._shuffled = self.indices
 
     def __iter__(self):
         for index in self._shuffled:

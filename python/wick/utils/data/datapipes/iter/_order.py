@@ -1,39 +1,23 @@
 """Streams in another order, and parts of streams."""
-import random
-
-import wick
-from wick.utils.data.datapipes._base import IterDataPipe, functional_datapipe, length_of
+from wick.utils.data.datapipes._base import IterDataPipe, Seeded, functional_datapipe, length_of
 from wick.utils.data.sampler import SequentialSampler
 
 
 @functional_datapipe("shuffle")
-class ShufflerIterDataPipe(IterDataPipe):
+class ShufflerIterDataPipe(Seeded, IterDataPipe):
     """Samples in random order, drawn from a buffer; a seed comes from wick's generator unless one is set."""
 
     def __init__(self, datapipe, *, buffer_size=10000, unbatch_level=0):
         assert buffer_size > 0, "buffer_size should be larger than 0"
         self.datapipe = datapipe if unbatch_level == 0 else datapipe.unbatch(unbatch_level=unbatch_level)
         self.buffer_size = buffer_size
-        self._buffer, self._enabled, self._seed, self._rng = [], True, None, random.Random()
-
-    def set_shuffle(self, shuffle=True):
-        """Whether it shuffles at all."""
-        self._enabled = shuffle
-        return self
-
-    def set_seed(self, seed):
-        """The seed of the next pass."""
-        self._seed = seed
-        return self
+        self._buffer = []
+        self._begin()
 
     def reset(self):
         """Draws a seed where none is set."""
         self._buffer = []
-        if self._enabled:
-            if self._seed is None:
-                self._seed = int(wick.empty((), dtype=wick.int64).random_().item())
-            self._rng.seed(self._seed)
-            self._seed = None
+        self._draw()
 
     def __iter__(self):
         if not self._enabled:
